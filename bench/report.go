@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/aituner/opprof/report"
+	"github.com/spf13/cobra"
+)
+
+// renderers by the name of their format.
+var renderers = map[string]func(io.Writer, *report.View) error{
+	"text": report.WriteText, "markdown": report.WriteMarkdown, "html": report.WriteHTML, "json": report.WriteJSON,
+}
+
+func (a *app) reportCommand() *cobra.Command {
+	var format, out string
+	c := &cobra.Command{
+		Use: "report DIR", Short: "Report on a run directory, from its files alone",
+		Example: "opbench report --format markdown results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			render, ok := renderers[format]
+			if !ok {
+				return &exitError{exitUsage, fmt.Errorf("--format %q: use text, markdown, html or json", format)}
+			}
+			v, err := buildView(args[0])
+			if err != nil {
+				return err
+			}
+			if out == "" {
+				return render(a.stdout, v)
+			}
+			f, err := os.Create(out)
+			if err != nil {
+				return &exitError{exitInfrastructure, err}
+			}
+			defer f.Close()
+			if err := render(f, v); err != nil {
+				return &exitError{exitInfrastructure, fmt.Errorf("write %s: %w", out, err)}
+			}
+			return f.Close()
+		},
+	}
+	c.Flags().StringVar(&format, "format", "text", "text, markdown, html or json")
+	c.Flags().StringVarP(&out, "output", "o", "", "file to write instead of standard output")
+	return c
+}
+
+func (a *app) gateCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "gate DIR", Short: "Give the verdict of a run directory as the exit code",
+		Example: "opbench gate results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			v, err := buildView(args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				err = report.WriteJSON(a.stdout, v)
+			} else {
+				_, err = fmt.Fprintf(a.stdout, "%s  %s\n", v.Result, v.Sentence)
+			}
+			if err != nil {
+				return err
+			}
+			return exitWith(v.ExitCode)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
+	return c
+}

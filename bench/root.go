@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// root assembles the commands; each has a file of its own.
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "opbench",
+		Short: "Decide whether an instrumented vLLM serves slower than the plain one",
+		Long: `opbench runs paired off/on campaigns of an instrumented vLLM on fresh servers in
+balanced order, checks outputs and records, and gives a verdict with a stated
+error rate.
+
+Exit codes: 0 PASS or done, 1 unexpected error, 2 usage or invalid file,
+10 FAIL, 11 INCONCLUSIVE, 12 INVALID, 13 infrastructure (retry is safe),
+14 interrupted (opbench resume goes on).`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          usage(cobra.NoArgs),
+		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	root.AddCommand(a.validateCommand(), a.planCommand(), a.runCommand(), a.resumeCommand(), a.statusCommand(),
+		a.reportCommand(), a.gateCommand(), a.simCommand(), a.patchCommand(), a.layer1Command(), a.versionCommand())
+	return root
+}
+
+// usage gives a wrong number of arguments its exit code and the way to do it.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if err := check(c, args); err != nil {
+			return &exitError{exitUsage, fmt.Errorf("%w\nusage: %s\nexample: %s", err, c.UseLine(), c.Example)}
+		}
+		return nil
+	}
+}
+
+func (a *app) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Example: "opbench version", Args: usage(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(a.stdout, "opbench", version)
+			return err
+		},
+	}
+}

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain makes this test binary the command when it is called opbench, so
+// that scripts and crash tests run it as users do, child processes included.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"opbench": func() {
+		self, err := exec.LookPath(os.Args[0])
+		if err != nil {
+			panic(err)
+		}
+		os.Exit(newApp(self).main(os.Args[1:]))
+	}})
+}
+
+// Every command, as users call it: output, errors and exit codes.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+		},
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir)
+			return writeRecords(env.WorkDir)
+		},
+	})
+}
+
+// exits runs a command and requires its exit code: exits 10 opbench gate DIR.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	err := ts.Exec(args[1], args[2:]...)
+	code := "0"
+	var exit *exec.ExitError
+	if err != nil {
+		ok := false
+		if exit, ok = err.(*exec.ExitError); !ok {
+			ts.Fatalf("%v", err)
+		}
+		code = strconv.Itoa(exit.ExitCode())
+	}
+	if code != args[0] {
+		ts.Fatalf("exit code %s, want %s", code, args[0])
+	}
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aituner/opprof/harness"
+	"github.com/aituner/opprof/patches"
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) validateCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "validate SCENARIO...", Short: "Check scenario files; every error at once, with its position",
+		Example: "opbench validate scenarios/vllm-cpu.yaml", Args: usage(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			var errs []error
+			for _, name := range args {
+				p, err := loadPlan(name)
+				if err != nil {
+					errs = append(errs, err)
+					continue
+				}
+				fmt.Fprintf(a.stdout, "%s: ok, plan %.8s\n", name, p.Hash)
+			}
+			if err := errors.Join(errs...); err != nil {
+				return &exitError{exitUsage, err}
+			}
+			return nil
+		},
+	}
+}
+
+// loadPlan reads a scenario, a file or the name of one that ships with the
+// tool, and plans it. All its errors are the user's.
+func loadPlan(name string) (*results.Plan, error) {
+	s, text, err := loadScenario(name)
+	if err != nil {
+		return nil, err
+	}
+	return harness.Plan(s, name, text, version)
+}
+
+func loadScenario(name string) (*scenarios.Scenario, []byte, error) {
+	var known scenarios.Known
+	for _, r := range patches.List() {
+		known.Patches = append(known.Patches, r.ID)
+	}
+	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(name, filepath.Separator) {
+		text, err := scenarios.Open(strings.TrimSuffix(name, ".yaml"))
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: no such file, and no scenario of that name ships with opbench (%s)",
+				name, strings.Join(scenarios.Bundled(), ", "))
+		}
+		s, err := scenarios.Load(name, text, known)
+		return s, text, err
+	}
+	return scenarios.Read(name, known)
+}

@@ -1,0 +1,281 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/results"
+)
+
+// ErrStopped says that the campaign was stopped before its end and can be
+// resumed: a time budget or an interruption.
+var ErrStopped = errors.New("stopped before the end; opbench resume goes on")
+
+// ErrRefused says that the campaign cannot go on here, whatever is retried.
+var ErrRefused = errors.New("refused")
+
+// Options are what a campaign needs beside its plan.
+type Options struct {
+	Engine engine.Engine
+	// TimeBudget, if not 0, bounds this session: no run starts that would
+	// probably not end in time, and one that is still going is given up.
+	TimeBudget time.Duration
+	// Observe is called at each change of state. It must not block.
+	Observe func(Status)
+	// Tool is the version of opbench, for the ledger.
+	Tool string
+}
+
+// campaign is one session of work on a run directory.
+type campaign struct {
+	Options
+	dir    string
+	plan   *results.Plan
+	work   expanded
+	ledger *results.Ledger
+	state  *state
+	env    results.Environment
+	begin  time.Time
+	status Status
+}
+
+// Execute runs what is left of a campaign, which is everything for a new run
+// directory. It returns nil when nothing is left, ErrStopped when it was
+// stopped, and another error when the machine or the files are at fault.
+func Execute(ctx context.Context, dir string, opt Options) error {
+	c := &campaign{Options: opt, dir: dir, begin: time.Now()}
+	if err := c.open(ctx); err != nil {
+		return err
+	}
+	defer c.ledger.Close()
+	if opt.TimeBudget > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, c.begin.Add(opt.TimeBudget))
+		defer cancel()
+	}
+	err := c.blocks(ctx)
+	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+		err = c.stop("interrupted: " + context.Cause(ctx).Error())
+	}
+	if err != nil {
+		return err
+	}
+	return c.append(results.Entry{Event: results.EventComplete})
+}
+
+// open reads the plan and the ledger, clears what a crash left behind, and
+// refuses to go on under changed conditions.
+func (c *campaign) open(ctx context.Context) error {
+	var err error
+	if c.plan, err = results.ReadPlan(c.dir); err != nil {
+		return err
+	}
+	if err := samePlan(c.plan, c.Tool); err != nil {
+		return err
+	}
+	if c.work, err = expand(&c.plan.Scenario); err != nil {
+		return err
+	}
+	versions, err := c.Engine.Describe(ctx)
+	if err != nil {
+		return err
+	}
+	if c.env, err = environment(ctx, versions); err != nil {
+		return err
+	}
+	if c.ledger, err = results.OpenLedger(results.LedgerPath(c.dir)); err != nil {
+		return err
+	}
+	c.state = replay(c.plan, c.ledger.Entries())
+	if err := c.enter(); err != nil {
+		c.ledger.Close()
+		return err
+	}
+	return nil
+}
+
+// enter begins a session: host check, lost run moved aside, ledger entry.
+func (c *campaign) enter() error {
+	if c.state.complete {
+		return fmt.Errorf("%w: %s is complete, and a closed plan is never extended: start a new campaign", ErrRefused, c.dir)
+	}
+	if f := c.state.fingerprint; f != "" && f != c.env.Fingerprint {
+		return fmt.Errorf("%w: %s was measured on another host or software (fingerprint %s, here %s): campaigns over several hosts are not supported yet",
+			ErrRefused, c.dir, f, c.env.Fingerprint)
+	}
+	err := c.append(results.Entry{Event: results.EventSession, Fingerprint: c.env.Fingerprint, Tool: c.Tool})
+	if err == nil && c.state.open != nil {
+		err = c.abort(*c.state.open, "the session ended in mid-run")
+	}
+	return err
+}
+
+// samePlan refuses a plan that this binary would not make: other rules, other
+// patches, another workload.
+func samePlan(old *results.Plan, tool string) error {
+	now, err := Plan(&old.Scenario, old.ScenarioFile, []byte(old.ScenarioText), tool)
+	if err != nil {
+		return fmt.Errorf("resume: %w", err)
+	}
+	if now.Hash == old.Hash {
+		return nil
+	}
+	var parts []string
+	if now.Rules != old.Rules {
+		parts = append(parts, "analysis rules")
+	}
+	if now.WorkloadSHA256 != old.WorkloadSHA256 {
+		parts = append(parts, "workload")
+	}
+	for id, sum := range old.Patches {
+		if now.Patches[id] != sum {
+			parts = append(parts, "patch "+id)
+		}
+	}
+	if len(parts) == 0 {
+		parts = []string{"order or canonical scenario"}
+	}
+	return fmt.Errorf("%w: this opbench would make plan %.8s, the campaign has %.8s (changed: %s): use the opbench that began it",
+		ErrRefused, now.Hash, old.Hash, strings.Join(parts, ", "))
+}
+
+// append writes a ledger entry and keeps the state in step with it.
+func (c *campaign) append(e results.Entry) error {
+	e.Time = time.Now().UTC()
+	if err := c.ledger.Append(e); err != nil {
+		return err
+	}
+	c.state.apply(e)
+	c.observe()
+	return nil
+}
+
+// stop records an orderly end before the last block.
+func (c *campaign) stop(why string) error {
+	if err := c.append(results.Entry{Event: results.EventStop, Detail: why}); err != nil {
+		return err
+	}
+	return fmt.Errorf("%s: %w", why, ErrStopped)
+}
+
+// blocks runs every block that is not decided yet.
+func (c *campaign) blocks(ctx context.Context) error {
+	for _, b := range c.plan.Blocks {
+		for !c.state.decided(b) {
+			if !b.BurnIn && c.state.exhausted() {
+				return nil // too many void blocks: the report says INVALID
+			}
+			if err := c.attempt(ctx, b); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// attempt runs what is left of a block's current attempt and decides it. All
+// arms run even if one is invalid: whether a fault belongs to one arm shows only
+// beside the other.
+func (c *campaign) attempt(ctx context.Context, b results.Block) error {
+	n := c.state.attempt(b)
+	var void []string
+	for pos, arm := range b.Order {
+		key := results.Key{Block: b.Name(), Attempt: n, Arm: arm}
+		if !c.state.has(key) {
+			if err := c.fits(ctx); err != nil {
+				return err
+			}
+			if err := c.one(ctx, b, key, pos); err != nil {
+				return err
+			}
+		}
+		if f := c.state.findings(key); len(f) > 0 {
+			void = append(void, fmt.Sprintf("arm %s: %s", arm, strings.Join(f, "; ")))
+		}
+	}
+	if len(void) > 0 {
+		return c.append(results.Entry{Event: results.EventBlockVoid, Block: b.Name(), Attempt: n, Detail: strings.Join(void, "; ")})
+	}
+	return c.append(results.Entry{Event: results.EventBlockValid, Block: b.Name(), Attempt: n})
+}
+
+// fits stops the session if the next run would probably outlast the budget.
+func (c *campaign) fits(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	need := c.plan.Scenario.Design.Cooldown + c.state.longest
+	if c.TimeBudget > 0 && time.Since(c.begin)+need+need/20 > c.TimeBudget {
+		return c.stop(fmt.Sprintf("time budget %s: the next run would take about %s", c.TimeBudget, need.Round(time.Second)))
+	}
+	return nil
+}
+
+// one runs one arm, with the cool-down before it, and seals its directory.
+func (c *campaign) one(ctx context.Context, b results.Block, key results.Key, pos int) error {
+	if err := c.cooldown(ctx); err != nil {
+		return err
+	}
+	dir := results.RunPath(c.dir, key)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("create run %s: %w", key, err)
+	}
+	if err := c.append(results.Entry{Event: results.EventRunStart, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm}); err != nil {
+		return err
+	}
+	r := &run{campaign: c, block: b, key: key, dir: dir, pos: pos}
+	findings, err := r.measure(ctx)
+	if ctx.Err() != nil {
+		return errors.Join(c.abort(key, context.Cause(ctx).Error()), ctx.Err())
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("run %s: %w", key, err), c.abort(key, err.Error()))
+	}
+	sum, err := results.Seal(dir)
+	if err != nil {
+		return err
+	}
+	return c.append(results.Entry{Event: results.EventRunEnd, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm,
+		Findings: findings, SumsSHA256: sum})
+}
+
+func (c *campaign) cooldown(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(c.plan.Scenario.Design.Cooldown):
+		return nil
+	}
+}
+
+// abort ends a server that a lost run left over, moves its files aside and says
+// so. Nothing measured is deleted.
+func (c *campaign) abort(key results.Key, why string) error {
+	dir := results.RunPath(c.dir, key)
+	if _, err := engine.Reap(dir); err != nil {
+		return err
+	}
+	if _, err := os.Stat(dir); err == nil {
+		if err := os.Rename(dir, freeName(dir+".aborted")); err != nil {
+			return fmt.Errorf("move lost run aside: %w", err)
+		}
+	}
+	return c.append(results.Entry{Event: results.EventRunAbort, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm, Detail: why})
+}
+
+// freeName appends -2, -3, ... to a name that is taken.
+func freeName(path string) string {
+	name := path
+	for i := 2; ; i++ {
+		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+			return name
+		}
+		name = fmt.Sprintf("%s-%d", filepath.Clean(path), i)
+	}
+}

@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/url"
+
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// attachEngine measures endpoints that someone else started, one per arm.
+// Restarts cannot be controlled, and the report says so.
+type attachEngine struct{}
+
+func (attachEngine) Close() error { return nil }
+
+func (attachEngine) Describe(context.Context) (map[string]string, error) {
+	return map[string]string{}, nil
+}
+
+func (attachEngine) Start(ctx context.Context, spec Spec) (Server, error) {
+	u, err := url.Parse(spec.Arm.URL)
+	if err != nil || u.Scheme != "http" || u.Host == "" {
+		return nil, fmt.Errorf("arm %s: url %q: want http://host:port", spec.Arm.Name, spec.Arm.URL)
+	}
+	a := &attached{addr: u.Host}
+	if u.Port() == "" {
+		a.addr = net.JoinHostPort(u.Hostname(), "80")
+	}
+	models, err := servedModels(ctx, a)
+	if err != nil {
+		return nil, fmt.Errorf("arm %s: %s does not answer: %w", spec.Arm.Name, spec.Arm.URL, err)
+	}
+	for _, m := range models {
+		if m == spec.Engine.Model {
+			a.info = results.Server{Engine: string(scenarios.EngineAttach), Patch: spec.Arm.Patch, Model: m}
+			return a, nil
+		}
+	}
+	return nil, fmt.Errorf("arm %s: %s serves %q, not engine.model %q", spec.Arm.Name, spec.Arm.URL, models, spec.Engine.Model)
+}
+
+type attached struct {
+	addr string
+	info results.Server
+}
+
+func (a *attached) Dial(ctx context.Context) (net.Conn, error) {
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", a.addr)
+}
+
+func (a *attached) Info() results.Server            { return a.info }
+func (a *attached) Prove(when string) results.Proof { return results.Proof{When: when} }
+func (a *attached) CPUSeconds() map[string]float64  { return nil }
+func (a *attached) LogFindings() []results.LogLine  { return nil }
+func (a *attached) Exited() (string, bool)          { return "", false }
+func (a *attached) Stop() results.Stop              { return results.Stop{Graceful: true} }

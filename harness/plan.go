@@ -1,0 +1,125 @@
+// Package harness measures: it plans a campaign, runs its blocks on fresh
+// servers, and goes on after any interruption. It judges single runs (package
+// results/validity) because an invalid run voids its block, but never effects:
+// those are the business of package report, from the run directory.
+package harness
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+
+	"github.com/aituner/opprof/harness/workload"
+	"github.com/aituner/opprof/patches"
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// Plan decides everything that a campaign will do: blocks, order, seeds and
+// hashes. It has no side effect, and the same scenario always gives the same
+// plan. file is the scenario's name for messages, text its source, tool the
+// version of opbench.
+func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*results.Plan, error) {
+	p := &results.Plan{
+		Schema: results.Schema, Kind: "plan", Tool: tool, Rules: results.RulesVersion,
+		ScenarioFile: filepath.Base(file), ScenarioText: string(text), Scenario: *s,
+		Patches: map[string]string{}, Blocks: blocks(s),
+	}
+	for _, a := range s.Arms {
+		rev, err := patches.Find(a.Patch)
+		if err != nil {
+			return nil, fmt.Errorf("arm %s: %w", a.Name, err)
+		}
+		p.Patches[a.Patch] = rev.SHA256
+	}
+	w, err := expand(s)
+	if err != nil {
+		return nil, err
+	}
+	p.WorkloadSHA256 = workload.Hash(w.phases, w.identity)
+	p.Hash, err = planHash(p)
+	return p, err
+}
+
+// expanded is the workload of a scenario: the same for every run.
+type expanded struct {
+	phases   []workload.Workload
+	identity []workload.Request
+}
+
+func expand(s *scenarios.Scenario) (expanded, error) {
+	var w expanded
+	for _, ph := range s.Phases {
+		one, err := workload.Expand(ph)
+		if err != nil {
+			return w, err
+		}
+		w.phases = append(w.phases, one)
+	}
+	// Identity prompts are drawn from the first phase's vocabulary.
+	src := s.Phases[0].Source
+	var err error
+	w.identity, err = workload.Identity(s.Identity, src.VocabLow, src.VocabSize)
+	return w, err
+}
+
+// blocks lists burn-in blocks, then the blocks of the analysis. Two
+// neighbouring blocks are ABBA or BAAB, drawn by the design's seed: a drift that
+// is linear in time cancels within the four runs.
+func blocks(s *scenarios.Scenario) []results.Block {
+	rng := rand.New(rand.NewPCG(s.Design.Seed, 0x6f72646572)) // "order"
+	forward := make([]string, len(s.Arms))
+	for i, a := range s.Arms {
+		forward[i] = a.Name
+	}
+	backward := slices.Clone(forward)
+	slices.Reverse(backward)
+	var out []results.Block
+	for i := range s.Design.BurnInBlocks {
+		out = append(out, results.Block{Number: i + 1, BurnIn: true, Order: forward})
+	}
+	var first bool
+	for i := range s.Design.Blocks {
+		if i%2 == 0 {
+			first = rng.IntN(2) == 0
+		}
+		order := forward
+		if first != (i%2 == 0) {
+			order = backward
+		}
+		out = append(out, results.Block{Number: i + 1, Order: order})
+	}
+	return out
+}
+
+// planHash digests what decides the result of a campaign: no paths, ports,
+// times or hosts.
+func planHash(p *results.Plan) (string, error) {
+	s := p.Scenario
+	s.Engine.Python = ""
+	s.Engine.Model = filepath.Base(s.Engine.Model)
+	data, err := json.Marshal(struct {
+		Rules    string             `json:"rules"`
+		Scenario scenarios.Scenario `json:"scenario"`
+		Workload string             `json:"workload"`
+		Patches  map[string]string  `json:"patches"`
+		Blocks   []results.Block    `json:"blocks"`
+	}{p.Rules, s, p.WorkloadSHA256, p.Patches, p.Blocks})
+	if err != nil {
+		return "", fmt.Errorf("hash plan: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// startSeed is the seed of one server start: it differs between starts and is
+// the same when a plan is run again.
+func startSeed(plan *results.Plan, key results.Key) uint64 {
+	sum := sha256.Sum256([]byte(plan.Hash + " " + key.Dir()))
+	return binary.BigEndian.Uint64(sum[:8])
+}

@@ -1,0 +1,190 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// pipeRoom is how many bytes one direction of a pipe connection holds before
+// the writer has to wait, like a socket's buffer: a slow reader then does not
+// stall a burst.
+const pipeRoom = 1 << 16
+
+// PipeListener is a listener in memory. It and its connections wait on
+// channels and condition variables only, so that a testing/synctest bubble in
+// which it was made sees them as blocked.
+type PipeListener struct {
+	calls chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+// NewPipeListener makes a listener whose Dial method reaches it.
+func NewPipeListener() *PipeListener {
+	return &PipeListener{calls: make(chan net.Conn), done: make(chan struct{})}
+}
+
+// Accept waits for the next Dial.
+func (l *PipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.calls:
+		return c, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept and Dial; connections live on.
+func (l *PipeListener) Close() error {
+	l.once.Do(func() { close(l.done) })
+	return nil
+}
+
+// Addr is a name, not a place in any network.
+func (l *PipeListener) Addr() net.Addr { return pipeAddr{} }
+
+// Dial connects to the listener. It has the signature of
+// http.Transport.DialContext; network and address do not matter.
+func (l *PipeListener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	there, here := newPipeBuffer(), newPipeBuffer()
+	select {
+	case l.calls <- &pipeConn{in: there, out: here}:
+		return &pipeConn{in: here, out: there}, nil
+	case <-l.done:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+type pipeAddr struct{}
+
+func (pipeAddr) Network() string { return "pipe" }
+func (pipeAddr) String() string  { return "pipe" }
+
+// pipeBuffer is one direction of a connection.
+type pipeBuffer struct {
+	mu         sync.Mutex
+	changed    *sync.Cond
+	data       []byte
+	ended      bool // the writer closed
+	gone       bool // the reader closed
+	readLimit  limit
+	writeLimit limit
+}
+
+func newPipeBuffer() *pipeBuffer {
+	b := &pipeBuffer{}
+	b.changed = sync.NewCond(&b.mu)
+	return b
+}
+
+// limit is a deadline; its timer wakes whoever waits.
+type limit struct {
+	at    time.Time
+	timer *time.Timer
+}
+
+func (l *limit) passed() bool { return !l.at.IsZero() && !time.Now().Before(l.at) }
+
+func (b *pipeBuffer) setLimit(l *limit, t time.Time) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.at = t
+	if wait := time.Until(t); !t.IsZero() && wait > 0 {
+		l.timer = time.AfterFunc(wait, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			b.changed.Broadcast()
+		})
+	}
+	b.changed.Broadcast()
+}
+
+func (b *pipeBuffer) read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for {
+		switch {
+		case b.gone:
+			return 0, net.ErrClosed
+		case b.readLimit.passed():
+			return 0, os.ErrDeadlineExceeded
+		case len(b.data) > 0 || len(p) == 0:
+			n := copy(p, b.data)
+			b.data = b.data[n:]
+			b.changed.Broadcast()
+			return n, nil
+		case b.ended:
+			return 0, io.EOF
+		}
+		b.changed.Wait()
+	}
+}
+
+func (b *pipeBuffer) write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	written := 0
+	for {
+		switch {
+		case b.ended:
+			return written, net.ErrClosed
+		case b.gone:
+			return written, io.ErrClosedPipe
+		case b.writeLimit.passed():
+			return written, os.ErrDeadlineExceeded
+		case written == len(p):
+			return written, nil
+		}
+		if n := min(pipeRoom-len(b.data), len(p)-written); n > 0 {
+			b.data = append(b.data, p[written:written+n]...)
+			written += n
+			b.changed.Broadcast()
+			continue
+		}
+		b.changed.Wait()
+	}
+}
+
+func (b *pipeBuffer) close(side *bool) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	*side = true
+	b.changed.Broadcast()
+	return nil
+}
+
+// pipeConn is one end of a connection.
+type pipeConn struct{ in, out *pipeBuffer }
+
+func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.read(p) }
+func (c *pipeConn) Write(p []byte) (int, error) { return c.out.write(p) }
+func (c *pipeConn) LocalAddr() net.Addr         { return pipeAddr{} }
+func (c *pipeConn) RemoteAddr() net.Addr        { return pipeAddr{} }
+
+func (c *pipeConn) Close() error {
+	return errors.Join(c.in.close(&c.in.gone), c.out.close(&c.out.ended))
+}
+
+func (c *pipeConn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+func (c *pipeConn) SetReadDeadline(t time.Time) error {
+	c.in.setLimit(&c.in.readLimit, t)
+	return nil
+}
+
+func (c *pipeConn) SetWriteDeadline(t time.Time) error {
+	c.out.setLimit(&c.out.writeLimit, t)
+	return nil
+}

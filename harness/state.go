@@ -1,0 +1,99 @@
+package harness
+
+import (
+	"time"
+
+	"github.com/aituner/opprof/results"
+)
+
+// state is what the ledger says, and nothing else.
+type state struct {
+	plan        *results.Plan
+	ended       map[results.Key][]string // sealed runs and their findings
+	valid       map[string]bool          // blocks
+	voids       map[string]int           // void attempts by block
+	open        *results.Key             // a run that was started and not ended
+	started     time.Time
+	longest     time.Duration // of any run
+	total       time.Duration // of all runs
+	fingerprint string
+	complete    bool
+}
+
+func replay(plan *results.Plan, entries []results.Entry) *state {
+	s := &state{plan: plan, ended: map[results.Key][]string{}, valid: map[string]bool{}, voids: map[string]int{}}
+	for _, e := range entries {
+		s.apply(e)
+	}
+	return s
+}
+
+func (s *state) apply(e results.Entry) {
+	switch e.Event {
+	case results.EventSession:
+		s.fingerprint = e.Fingerprint
+	case results.EventRunStart:
+		key := e.Key()
+		s.open, s.started = &key, e.Time
+	case results.EventRunEnd:
+		s.open = nil
+		s.ended[e.Key()] = e.Findings
+		d := e.Time.Sub(s.started)
+		s.longest, s.total = max(s.longest, d), s.total+d
+	case results.EventRunAbort:
+		s.open = nil
+	case results.EventBlockValid:
+		s.valid[e.Block] = true
+	case results.EventBlockVoid:
+		s.voids[e.Block]++
+	case results.EventComplete:
+		s.complete = true
+	}
+}
+
+// burnInAttempts: a burn-in block that is void is repeated once and then left.
+const burnInAttempts = 2
+
+// decided reports whether nothing is left to do for a block.
+func (s *state) decided(b results.Block) bool {
+	return s.valid[b.Name()] || b.BurnIn && s.voids[b.Name()] >= burnInAttempts
+}
+
+// attempt is the number of the block's current attempt, from 1.
+func (s *state) attempt(b results.Block) int { return s.voids[b.Name()] + 1 }
+
+func (s *state) has(k results.Key) bool { _, ok := s.ended[k]; return ok }
+
+func (s *state) findings(k results.Key) []string { return s.ended[k] }
+
+// exhausted reports whether more blocks were void than may be repeated:
+// a third of the planned ones, rounded up.
+func (s *state) exhausted() bool {
+	void := 0
+	for _, b := range s.plan.Blocks {
+		if !b.BurnIn {
+			void += s.voids[b.Name()]
+		}
+	}
+	return void > repeats(s.plan)
+}
+
+func repeats(p *results.Plan) int { return (p.Scenario.Design.Blocks + 2) / 3 }
+
+// done counts the sealed runs of decided blocks and all runs of the plan.
+func (s *state) done() (done, total int) {
+	for _, b := range s.plan.Blocks {
+		total += len(b.Order)
+		switch {
+		case s.decided(b):
+			done += len(b.Order)
+		default:
+			for _, arm := range b.Order {
+				if s.has(results.Key{Block: b.Name(), Attempt: s.attempt(b), Arm: arm}) {
+					done++
+				}
+			}
+		}
+	}
+	return done, total
+}

@@ -1,0 +1,86 @@
+package harness
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/aituner/opprof/results"
+)
+
+// Status is where a campaign stands: counts and health, never effects.
+type Status struct {
+	Done, Runs int    // runs of the plan
+	Run        string // "block 3/6 on, attempt 1", empty between runs
+	Doing      string // "starting server", "phase wide", ...
+	Last       string // the last event in words
+	// Left is the estimated time to the end, 0 while unknown.
+	Left time.Duration
+}
+
+func (c *campaign) observe() {
+	if c.Observe == nil {
+		return
+	}
+	st := &c.status
+	st.Done, st.Runs = c.state.done()
+	st.Left = 0
+	if n := len(c.state.ended); n > 0 {
+		mean := c.state.total/time.Duration(n) + c.plan.Scenario.Design.Cooldown
+		st.Left = mean * time.Duration(st.Runs-st.Done)
+	}
+	if entries := c.ledger.Entries(); len(entries) > 0 {
+		st.Last = Describe(entries[len(entries)-1])
+	}
+	c.Observe(*st)
+}
+
+// Describe says in words what a ledger entry means.
+func Describe(e results.Entry) string {
+	switch e.Event {
+	case results.EventSession:
+		return "session begins"
+	case results.EventRunStart:
+		return fmt.Sprintf("run %s starts", e.Key())
+	case results.EventRunEnd:
+		if len(e.Findings) > 0 {
+			return fmt.Sprintf("run %s is INVALID: %s", e.Key(), e.Findings[0])
+		}
+		return fmt.Sprintf("run %s done", e.Key())
+	case results.EventRunAbort:
+		return fmt.Sprintf("run %s lost: %s", e.Key(), e.Detail)
+	case results.EventBlockValid:
+		return fmt.Sprintf("block %s valid", e.Block)
+	case results.EventBlockVoid:
+		return fmt.Sprintf("block %s attempt %d void: %s", e.Block, e.Attempt, e.Detail)
+	case results.EventStop:
+		return "stopped: " + e.Detail
+	case results.EventComplete:
+		return "complete"
+	}
+	return string(e.Event)
+}
+
+// Progress reads where a campaign stands from its run directory alone.
+func Progress(dir string) (*results.Plan, Status, []results.Entry, error) {
+	plan, err := results.ReadPlan(dir)
+	if err != nil {
+		return nil, Status{}, nil, err
+	}
+	entries, err := results.ReadLedger(results.LedgerPath(dir))
+	if err != nil {
+		return nil, Status{}, nil, err
+	}
+	s := replay(plan, entries)
+	st := Status{}
+	st.Done, st.Runs = s.done()
+	if s.open != nil {
+		st.Run = s.open.String()
+	}
+	if n := len(s.ended); n > 0 && !s.complete {
+		st.Left = s.total / time.Duration(n) * time.Duration(st.Runs-st.Done)
+	}
+	if len(entries) > 0 {
+		st.Last = Describe(entries[len(entries)-1])
+	}
+	return plan, st, entries, nil
+}

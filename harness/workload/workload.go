@@ -1,0 +1,144 @@
+// Package workload turns the phases of a scenario into requests: token ids,
+// output lengths and, for an open loop, send times.
+//
+// The same phase gives the same requests on every machine and in every arm:
+// all numbers come from PCG generators whose seeds are derived from the source
+// seed, the phase name and the purpose of the stream, and the two
+// transcendental functions that are needed are computed without fused
+// operations. Hash says in one number what was sent.
+package workload
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aituner/opprof/scenarios"
+)
+
+// IdentityPhase is the phase name of the identity pass.
+const IdentityPhase = "identity"
+
+// Sampling holds the members that every request body has beside model, prompt
+// and max_tokens, as JSON without the braces. It is sent as written here and is
+// part of the workload hash.
+const Sampling = `"temperature":0,"ignore_eos":true,"return_token_ids":true,` +
+	`"stream":true,"stream_options":{"include_usage":true}`
+
+// Request is one request to send.
+type Request struct {
+	Index     int   // place in the phase's list, warm-up included
+	Prompt    []int // token ids
+	MaxTokens int   // output tokens asked for; the end-of-sequence token is ignored
+	Warmup    bool
+	// Offset is the intended send time since the start of the phase. It is 0
+	// in a closed loop, where a request follows the end of another one.
+	Offset time.Duration
+}
+
+// Workload is the ordered list of requests of one phase: first the warm-up,
+// then the timed requests.
+type Workload struct {
+	Phase    string
+	Open     bool // the requests have intended times
+	Requests []Request
+}
+
+// Warmup is the number of warm-up requests, the index of the first timed one.
+func (w Workload) Warmup() int {
+	n := 0
+	for n < len(w.Requests) && w.Requests[n].Warmup {
+		n++
+	}
+	return n
+}
+
+// Expand draws the requests of a phase. Warm-up lengths come from the same
+// distributions as the timed ones, and where lengths vary the warm-up holds the
+// smallest and the largest timed prompt and output, so that the timed part
+// meets no new shape. Prompts differ from each other within the first cache
+// block after the shared prefix. An error names the phase and the key.
+func Expand(phase scenarios.Phase) (Workload, error) {
+	w := Workload{Phase: phase.Name, Open: phase.Arrival.Kind == "poisson"}
+	if err := check(phase); err != nil {
+		return w, fmt.Errorf("phase %s: %w", phase.Name, err)
+	}
+	w.Requests = lengths(phase)
+	s := phase.Source
+	d := drawer{rng: stream(s.Seed, phase.Name, "tokens"), low: s.VocabLow, high: s.VocabSize}
+	if err := d.prompts(w.Requests, s.SharedPrefix); err != nil {
+		return w, fmt.Errorf("phase %s: %w", phase.Name, err)
+	}
+	if w.Open {
+		arrivals(w.Requests, phase.Arrival.Rate, stream(s.Seed, phase.Name, "arrivals"))
+	}
+	return w, nil
+}
+
+// Identity draws the requests of the identity pass, token ids from
+// [low, high). No prompts is an empty list.
+func Identity(id scenarios.Identity, low, high int) ([]Request, error) {
+	if id.Prompts == 0 {
+		return nil, nil
+	}
+	if id.Prompts < 0 || id.PromptTokens < 1 || id.OutputTokens < 1 {
+		return nil, fmt.Errorf("identity: prompts %d, prompt_tokens %d and output_tokens %d must be at least 1",
+			id.Prompts, id.PromptTokens, id.OutputTokens)
+	}
+	requests := make([]Request, id.Prompts)
+	for i := range requests {
+		requests[i] = Request{Index: i, Prompt: make([]int, id.PromptTokens), MaxTokens: id.OutputTokens}
+	}
+	d := drawer{rng: stream(id.Seed, IdentityPhase, "tokens"), low: low, high: high}
+	if err := d.prompts(requests, 0); err != nil {
+		return nil, fmt.Errorf("identity: %w", err)
+	}
+	return requests, nil
+}
+
+func check(phase scenarios.Phase) error {
+	s, a := phase.Source, phase.Arrival
+	switch {
+	case s.Kind != "synthetic":
+		return fmt.Errorf("source kind %q is not known: use synthetic", s.Kind)
+	case s.Requests < 1:
+		return fmt.Errorf("source requests %d: at least 1 is needed", s.Requests)
+	case phase.Warmup.Requests < 0:
+		return fmt.Errorf("warmup requests %d is negative", phase.Warmup.Requests)
+	case a.Kind != "closed" && a.Kind != "poisson":
+		return fmt.Errorf("arrival kind %q is not known: use closed or poisson", a.Kind)
+	case a.Kind == "poisson" && !(a.Rate > 0):
+		return fmt.Errorf("arrival rate %g: a positive number of requests per second is needed", a.Rate)
+	}
+	for _, d := range []struct {
+		key  string
+		dist scenarios.Dist
+		low  int
+	}{{"prompt_tokens", s.PromptTokens, s.SharedPrefix + 1}, {"output_tokens", s.OutputTokens, 1}} {
+		if err := checkDist(d.dist, d.low); err != nil {
+			return fmt.Errorf("source %s: %w", d.key, err)
+		}
+	}
+	return nil
+}
+
+// stream is a generator of its own for one purpose of one phase: drawing more
+// of one kind of number never shifts the others.
+func stream(seed uint64, phase, purpose string) *rand.Rand {
+	text := fmt.Appendf(nil, "opbench workload 1\x00%s\x00%s\x00", phase, purpose)
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64(text, seed))
+	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
+}
+
+// arrivals sets the intended times of a Poisson process: independent
+// exponential gaps of mean 1/rate seconds, the warm-up at the same rate.
+func arrivals(requests []Request, rate float64, rng *rand.Rand) {
+	var at time.Duration
+	for i := range requests {
+		gap := -logPortable(1-rng.Float64()) / rate
+		at += time.Duration(gap * float64(time.Second))
+		requests[i].Offset = at
+	}
+}

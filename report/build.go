@@ -1,0 +1,120 @@
+// Package report says what a campaign means. It reads a run directory, computes
+// everything again from what was measured, and renders one view as text,
+// Markdown, HTML and JSON. It never starts anything and reads no clock: the same
+// run directory always gives the same bytes.
+package report
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// Exit codes that go with a view.
+const (
+	ExitPass         = 0
+	ExitFail         = 10
+	ExitInconclusive = 11
+	ExitInvalid      = 12
+	ExitUnfinished   = 14
+)
+
+// builder gathers what the parts of a view need.
+type builder struct {
+	c        *results.Campaign
+	s        *scenarios.Scenario
+	view     *View
+	attempts []*attempt
+	blocks   []block // accepted, burn-in left out, in the plan's order
+	planned  int
+	alpha    float64
+	general  []Reason // INVALID for every comparison
+	aaResult string   // of the latest A/A campaign beside this one
+}
+
+// Build judges a campaign. Nothing that the harness concluded is trusted:
+// metrics, findings and effects are computed again. tool is the version to stamp
+// on the result. A campaign that the ledger does not call complete gets no
+// verdict and shows no effects. An error means that the plan itself cannot be
+// judged; damaged runs are part of the view.
+func Build(c *results.Campaign, tool string) (*View, error) {
+	b := &builder{c: c, s: &c.Plan.Scenario}
+	if err := b.prepare(tool); err != nil {
+		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
+	}
+	b.readAttempts()
+	b.acceptBlocks()
+	b.countBlocks()
+	b.describeRuns()
+	b.describeEnvironment()
+	b.view.Recorders = b.recorders()
+	if err := b.findNeighbours(); err != nil {
+		return nil, err
+	}
+	b.requireAA()
+	b.compare()
+	b.conclude()
+	return b.view, nil
+}
+
+func (b *builder) prepare(tool string) error {
+	p := b.c.Plan
+	if p.Rules != results.RulesVersion {
+		return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %q: use the version of opbench that made it (%s)",
+			p.Rules, results.RulesVersion, p.Tool)
+	}
+	for _, blk := range p.Blocks {
+		if !blk.BurnIn {
+			b.planned++
+		}
+	}
+	b.view = &View{
+		Schema: results.Schema, Kind: "verdict", Tool: tool, Rules: p.Rules,
+		Finished: b.c.Complete, Simulated: b.s.Engine.Kind == scenarios.EngineSim,
+		Thinned: len(b.c.Thinned), Comparisons: []Comparison{}, Runs: []Run{},
+	}
+	b.describeSubject()
+	if !b.gated() {
+		return nil
+	}
+	if b.planned != b.s.Design.Blocks {
+		return fmt.Errorf("the plan has %d blocks, its scenario %d: plan.json was edited", b.planned, b.s.Design.Blocks)
+	}
+	var err error
+	b.alpha, err = errorPerBound(b.s)
+	return err
+}
+
+// gated reports whether the campaign has effects at all.
+func (b *builder) gated() bool { return b.s.Purpose != scenarios.Correctness }
+
+// errorPerBound is the one-sided error of each bound. Several looks share the
+// error of a 95 % interval; their constants exist for no other confidence.
+func errorPerBound(s *scenarios.Scenario) (float64, error) {
+	alpha, err := stat.LookAlpha(s.Design.Looks)
+	if err != nil {
+		return 0, err
+	}
+	if last := s.Design.Looks[len(s.Design.Looks)-1]; last != s.Design.Blocks {
+		return 0, fmt.Errorf("looks %v do not end at the %d planned blocks", s.Design.Looks, s.Design.Blocks)
+	}
+	if len(s.Design.Looks) == 1 {
+		return (1 - s.Gate.Confidence) / 2, nil
+	}
+	if s.Gate.Confidence != 0.95 {
+		return 0, fmt.Errorf("looks %v need a confidence of 95 %%, the scenario says %g %%", s.Design.Looks, 100*s.Gate.Confidence)
+	}
+	return alpha, nil
+}
+
+// look returns the planned look that a finished campaign stopped at, or 0.
+func (b *builder) look() int {
+	if slices.Contains(b.s.Design.Looks, len(b.blocks)) {
+		return len(b.blocks)
+	}
+	return 0
+}

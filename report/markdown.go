@@ -1,0 +1,247 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/aituner/opprof/report/stat"
+)
+
+// markdownEscapes defuse what Markdown and GitHub read into text: markup, HTML,
+// mentions, issue numbers and bare links. A zero-width space breaks a mention
+// also where an entity would be decoded before the mention is looked for.
+var markdownEscapes = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", `\`, `\\`, "`", "\\`", "|", `\|`, "*", `\*`, "_", `\_`,
+	"[", `\[`, "]", `\]`, "~", `\~`, "$", `\$`, "!", `\!`,
+	"@", "@\u200b", "#", "#\u200b", "://", ":\u200b//", "www.", "www\u200b.",
+)
+
+// md makes run data safe as Markdown text.
+func md(s string) string { return markdownEscapes.Replace(clean(s)) }
+
+// code makes run data safe as a Markdown code span, also inside a table.
+func code(s string) string {
+	s = strings.ReplaceAll(strings.ReplaceAll(clean(s), "`", "'"), "|", "¦")
+	if s == "" {
+		return ""
+	}
+	return "`" + s + "`"
+}
+
+// alerts are GitHub's alert blocks by verdict.
+var alerts = map[stat.Verdict]string{
+	stat.Pass: "TIP", stat.Fail: "CAUTION", stat.Inconclusive: "WARNING", stat.Invalid: "IMPORTANT", "": "NOTE",
+}
+
+// markdown builds the document; strings.Builder does not fail.
+type markdown struct{ strings.Builder }
+
+func (m *markdown) f(format string, args ...any) { fmt.Fprintf(m, format, args...) }
+
+// WriteMarkdown renders the view as the body of a pull-request comment. The
+// verdict and the primary metrics are open, everything else is folded. Every
+// string that comes from the run is escaped.
+func WriteMarkdown(w io.Writer, v *View) error {
+	m := &markdown{}
+	m.head(v)
+	for i := range v.Comparisons {
+		if v.Finished {
+			m.comparison(v, &v.Comparisons[i])
+		}
+	}
+	m.folded("Validity and runs", m.validity(v))
+	m.folded("Beside the metrics", m.secondary(v))
+	m.folded("Environment", m.environment(v))
+	m.f("**Again:** %s\n\n", code(v.Reproduce))
+	if v.ErrorRate != "" {
+		m.f("Error rate: %s.\n\n", md(v.ErrorRate))
+	}
+	m.f("<sub>opbench %s · rules %s · %s</sub>\n", md(v.Tool), md(v.Rules), md(v.Subject.Campaign))
+	_, err := io.WriteString(w, m.String())
+	return err
+}
+
+func (m *markdown) head(v *View) {
+	m.f("> [!%s]\n> **%s** %s\n\n", alerts[v.Verdict], md(v.Result), md(v.Sentence))
+	for _, n := range v.Notes {
+		m.f("- %s\n", md(n))
+	}
+	if len(v.Notes) > 0 {
+		m.f("\n")
+	}
+	for _, n := range v.Next {
+		m.f("**Next:** %s\n\n", md(n))
+	}
+	m.f("%s\n\n", md(subjectLine(v)))
+}
+
+func (m *markdown) comparison(v *View, c *Comparison) {
+	m.f("### %s against %s", md(c.Candidate), md(c.Baseline))
+	if c.Result != "" {
+		m.f(": %s", md(c.Result))
+	}
+	if !c.Gating {
+		m.f(" (equal arms, not gated)")
+	}
+	m.f("\n\n")
+	for _, r := range append(append([]Reason{}, c.Failed...), c.Invalid...) {
+		m.f("- %s\n", md(r.String()))
+	}
+	if len(c.Failed)+len(c.Invalid) > 0 {
+		m.f("\n")
+	}
+	var secondary strings.Builder
+	for _, p := range c.Phases {
+		m.f("%s", phaseTable(v, c, p, true))
+		secondary.WriteString(phaseTable(v, c, p, false))
+	}
+	m.forest(c)
+	m.folded("Metrics that are not primary", secondary.String())
+	m.folded("Pairs in run order", pairTables(c))
+	m.folded("Intervals in detail", detailTable(c))
+}
+
+// phaseTable lists the primary metrics of a phase, or the others.
+func phaseTable(v *View, c *Comparison, p Phase, primary bool) string {
+	m := &markdown{}
+	for _, x := range p.Metrics {
+		if x.Primary != primary {
+			continue
+		}
+		if m.Len() == 0 {
+			m.f("| %s, %s%s | %s | %s | effect | %s %% interval | margin | verdict |\n|---|--:|--:|--:|:-:|--:|---|\n", md(p.Name), md(p.Load),
+				simulatedMark(v), md(c.Baseline), md(c.Candidate), plainNumber(v.Subject.Confidence))
+		}
+		margin, verdict := plainNumber(x.MarginPct)+" %", md(x.Result)
+		if !primary {
+			margin, verdict = "–", "not primary"
+		}
+		bounds := strings.ReplaceAll(md(interval(x.Lower, x.Upper, x.MarginPct)), "[ ", "[")
+		if x.Verdict == stat.Invalid && x.Lower != nil {
+			bounds = "<sub>" + bounds + "</sub>"
+		}
+		m.f("| %s | %s | %s | %s | %s | %s | %s |\n", md(x.Label), quantity(x.Baseline, x.Unit), quantity(x.Candidate, x.Unit),
+			md(maybePercent(x.Effect, x.MarginPct)), bounds, margin, verdict)
+	}
+	if m.Len() > 0 {
+		m.f("\n")
+	}
+	return m.String()
+}
+
+func simulatedMark(v *View) string {
+	if v.Simulated {
+		return " (simulated engine)"
+	}
+	return ""
+}
+
+// forest draws the intervals with characters: images are not allowed in a
+// comment.
+func (m *markdown) forest(c *Comparison) {
+	rows := asciiForest(c)
+	if rows == nil {
+		return
+	}
+	m.f("```text\n%s\n```\n\n", strings.Join(rows, "\n"))
+}
+
+func pairTables(c *Comparison) string {
+	m := &markdown{}
+	for _, p := range c.primaries() {
+		if len(p.Pairs) == 0 {
+			continue
+		}
+		m.f("| %s | first | %s | %s | effect |\n|---|---|--:|--:|--:|\n", md(p.String()), md(c.Baseline), md(c.Candidate))
+		for _, x := range p.Pairs {
+			m.f("| %s | %s | %s | %s | %s |\n", md(x.Block), md(firstArm(c, x)), quantity(&x.Baseline, p.Unit),
+				quantity(&x.Candidate, p.Unit), trimmed(percent(x.Effect, noMargin)))
+		}
+		m.f("\n")
+	}
+	return m.String()
+}
+
+// detailTable shows the parts of each interval, and those that decide nothing.
+func detailTable(c *Comparison) string {
+	m := &markdown{}
+	for _, p := range c.primaries() {
+		if p.Detail == nil {
+			continue
+		}
+		if m.Len() == 0 {
+			m.f("| metric | %s |\n|---|%s\n", strings.Join(detailColumns, " | "), strings.Repeat("--:|", len(detailColumns)))
+		}
+		m.f("| %s | %s |\n", md(p.String()), strings.Join(p.DetailCells(), " | "))
+	}
+	return m.String()
+}
+
+func firstArm(c *Comparison, p Pair) string {
+	if p.BaselineFirst {
+		return c.Baseline
+	}
+	return c.Candidate
+}
+
+func (m *markdown) folded(title, body string) {
+	if body != "" {
+		m.f("<details><summary>%s</summary>\n\n%s\n</details>\n\n", title, strings.TrimRight(body, "\n"))
+	}
+}
+
+func (*markdown) validity(v *View) string {
+	m := &markdown{}
+	n := v.Blocks
+	m.f("%d of %d blocks are valid (%s), %s void, %s. A/A: %s.\n\n", n.Valid, n.Planned, plural(n.ValidRuns, "run", "runs"),
+		plural(n.Voided, "attempt", "attempts"), plural(n.BurnIn, "burn-in block", "burn-in blocks"), md(v.AA))
+	for _, c := range v.Comparisons {
+		for _, line := range append(append([]string{}, c.Notes...), c.remarks()...) {
+			m.f("- %s\n", md(line))
+		}
+		for _, line := range []string{c.Identity, lagLine(&c), orderLine(&c)} {
+			if line != "" {
+				m.f("- %s\n", md(line))
+			}
+		}
+	}
+	for _, r := range v.Runs {
+		m.f("- %s\n", md(runLine(&r)))
+	}
+	for _, a := range v.Aborted {
+		m.f("- aborted: block %s, attempt %d, arm %s: %s\n", md(a.Block), a.Attempt, md(a.Arm), md(a.Why))
+	}
+	for _, e := range v.Earlier {
+		m.f("- earlier campaign %s: %s\n", md(e.Campaign), md(e.Verdict))
+	}
+	return m.String()
+}
+
+func (*markdown) secondary(v *View) string {
+	m := &markdown{}
+	for _, c := range v.Comparisons {
+		if s := cpuLine(c.CPU); s != "" {
+			m.f("- CPU seconds%s: %s\n", simulatedMark(v), md(s))
+		}
+		if c.Stalls != nil {
+			m.f("- stalls: %s\n", md(stallLine(&c)))
+		}
+	}
+	for _, r := range v.Recorders {
+		m.f("- steps of %s\n", md(recorderLine(&r)))
+	}
+	return m.String()
+}
+
+func (*markdown) environment(v *View) string {
+	m := &markdown{}
+	for _, f := range v.Environment {
+		m.f("- %s\n", md(factLine(&f)))
+	}
+	for _, a := range v.Subject.Arms {
+		m.f("- arm %s\n", md(armLine(&a)))
+	}
+	m.f("- seeds: %s\n", md(seedLine(v.Subject.Seeds)))
+	return m.String()
+}

@@ -1,0 +1,149 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/aituner/opprof/report/stat"
+)
+
+// Heights of the plots in pixels.
+const (
+	forestRowHeight = 46
+	forestTop       = 8
+	pairHeight      = 150
+	pairTop         = 12
+	pairBottom      = 24
+	pairGutter      = 0.1 // share of the width, for the names of the lines
+)
+
+// tick is a labelled line of an axis. Anchor keeps its label inside the image.
+type tick struct{ At, Label, Anchor string }
+
+// forestPlot is a forest plot, ready to be drawn.
+type forestPlot struct {
+	ID           string
+	Height, Base int // of the image and of its axis line
+	Zero, Limit  string
+	LimitLabel   string
+	Ticks        []tick
+	Rows         []forestMark
+}
+
+// forestMark is one interval of a forest plot, with its text above it.
+type forestMark struct {
+	Label, Text     string
+	MaskY, TextY, Y int
+	From, To, At    string
+	Verdict         stat.Verdict
+	Marker          string // path of the estimate's shape
+	Margin          float64
+	LowerText       string
+	EffectText      string
+	UpperText       string
+}
+
+// markers give every verdict a shape of its own.
+var markers = map[stat.Verdict]string{
+	stat.Pass:         "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z",                       // circle
+	stat.Fail:         "M-5,-5h10v10h-10z",                                           // square
+	stat.Inconclusive: "M0,-6.5L6.5,0L0,6.5L-6.5,0z",                                 // diamond
+	stat.Invalid:      "M-5,-3L-3,-5L0,-2L3,-5L5,-3L2,0L5,3L3,5L0,2L-3,5L-5,3L-2,0z", // cross
+}
+
+func newForestPlot(c *Comparison, index int) *forestPlot {
+	rows := forestRows(c)
+	if len(rows) == 0 {
+		return nil
+	}
+	a := forestAxis(rows)
+	p := &forestPlot{
+		ID:         fmt.Sprintf("forest-%d", index),
+		Zero:       share(a.at(0)),
+		Limit:      share(a.at(rows[0].limit)),
+		LimitLabel: plainNumber(rows[0].limit) + " %",
+		Ticks:      percentTicks(a, 6),
+	}
+	for i, r := range rows {
+		top := forestTop + i*forestRowHeight
+		p.Rows = append(p.Rows, forestMark{
+			Label: r.label + " · " + r.phase, Text: trimmed(percent(r.upper, r.limit)) + " " + string(r.verdict),
+			MaskY: top, TextY: top + 14, Y: top + 29, From: share(a.at(r.lower)), To: share(a.at(r.upper)), At: share(a.at(r.effect)),
+			Verdict: r.verdict, Marker: markers[r.verdict], Margin: r.limit,
+			LowerText: trimmed(percent(r.lower, r.limit)), EffectText: trimmed(percent(r.effect, r.limit)), UpperText: trimmed(percent(r.upper, r.limit)),
+		})
+	}
+	p.Base = forestTop + len(rows)*forestRowHeight
+	p.Height = p.Base + 22
+	return p
+}
+
+// percentTicks keeps the labels at the ends inside the image.
+func percentTicks(a axis, n int) []tick {
+	var ticks []tick
+	for _, x := range a.ticks(n) {
+		t := tick{At: share(a.at(x)), Label: plainNumber(x) + " %", Anchor: "middle"}
+		switch at := a.at(x); {
+		case at < 0.04:
+			t.Anchor = "start"
+		case at > 0.96:
+			t.Anchor = "end"
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
+}
+
+// pairPlot shows the effects of one metric in run order.
+type pairPlot struct {
+	ID, Name    string
+	Height      int
+	Zero, Limit string // y in pixels
+	LimitLabel  string
+	Dots        []pairDot
+	Metric      Metric
+}
+
+// pairDot is one block. Its shape says which arm ran first.
+type pairDot struct {
+	X, Y   string
+	Marker string
+	First  string // style class: baseline-first, candidate-first
+	Block  string
+	Label  string // block number below the axis, where there is room
+}
+
+func newPairPlots(c *Comparison, index int) (out []pairPlot) {
+	for i, m := range c.primaries() {
+		if len(m.Pairs) > 0 {
+			out = append(out, newPairPlot(m, fmt.Sprintf("pairs-%d-%d", index, i)))
+		}
+	}
+	return out
+}
+
+func newPairPlot(m primary, id string) pairPlot {
+	var effects []float64
+	for _, p := range m.Pairs {
+		effects = append(effects, p.Effect)
+	}
+	a := axisOf(m.MarginPct, effects...)
+	y := func(x float64) string {
+		return fmt.Sprintf("%.1f", pairTop+(1-a.at(x))*(pairHeight-pairTop-pairBottom))
+	}
+	plot := pairPlot{
+		ID: id, Name: m.Label + " · " + m.phase, Height: pairHeight, Zero: y(0), Limit: y(m.MarginPct),
+		LimitLabel: plainNumber(m.MarginPct) + " %", Metric: *m.Metric,
+	}
+	for i, p := range m.Pairs {
+		dot := pairDot{X: share(pairGutter + (1-pairGutter)*(float64(i)+0.5)/float64(len(m.Pairs))), Y: y(p.Effect), Block: p.Block}
+		dot.Marker, dot.First = markers[stat.Pass], "baseline-first"
+		if !p.BaselineFirst {
+			dot.Marker, dot.First = markers[stat.Inconclusive], "candidate-first"
+		}
+		if every := 1 + (len(m.Pairs)-1)/10; i%every == 0 {
+			dot.Label = fmt.Sprint(i + 1)
+		}
+		plot.Dots = append(plot.Dots, dot)
+	}
+	return plot
+}

@@ -1,0 +1,236 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// sentence says what the verdict rests on. Its words never claim that there is
+// no regression, only what was excluded.
+func (b *builder) sentence(gating []*Comparison) string {
+	var claim string
+	switch v := b.view; {
+	case v.Verdict == stat.Fail && !strings.HasPrefix(v.Result, "FAIL("):
+		claim = b.failed(gating)
+	case v.Verdict == stat.Fail || v.Verdict == stat.Invalid:
+		claim = because(gating, v.Verdict)
+	case !b.gated():
+		claim = "All correctness checks hold in every valid run"
+	case v.Verdict == stat.Inconclusive:
+		claim = b.inconclusive(gating)
+	default:
+		claim = b.passed(gating)
+	}
+	return claim + ". " + b.basis(gating)
+}
+
+// passed states the margin and the worst bound.
+func (b *builder) passed(gating []*Comparison) string {
+	list := allPrimaries(gating)
+	worst := slices.MaxFunc(list, func(x, y primary) int { return compareFloats(x.closeness(), y.closeness()) })
+	what := "costs less than %s %% on all %s"
+	if b.s.Purpose == scenarios.AA {
+		what = "equals its baseline within %s %% on all %s"
+	}
+	return fmt.Sprintf("%s "+what+"; worst bound %s (%s)", b.subject(gating), plainNumber(worst.MarginPct),
+		plural(len(list), "primary metric", "primary metrics"), trimmed(maybePercent(worst.Upper, worst.MarginPct)), worst)
+}
+
+func (b *builder) failed(gating []*Comparison) string {
+	list := allPrimaries(gating)
+	bad := slices.DeleteFunc(slices.Clone(list), func(p primary) bool { return p.Verdict != stat.Fail })
+	worst := slices.MaxFunc(bad, func(x, y primary) int { return compareFloats(x.estimate.L/x.margin, y.estimate.L/y.margin) })
+	return fmt.Sprintf("%s costs more than %s %% on %d of %s; worst: at least %s (%s, estimate %s)", b.subject(gating),
+		plainNumber(worst.MarginPct), len(bad), plural(len(list), "primary metric", "primary metrics"),
+		trimmed(maybePercent(worst.Lower, worst.MarginPct)), worst, trimmed(maybePercent(worst.Effect, worst.MarginPct)))
+}
+
+func (b *builder) inconclusive(gating []*Comparison) string {
+	list := allPrimaries(gating)
+	open := slices.DeleteFunc(slices.Clone(list), func(p primary) bool { return p.Verdict != stat.Inconclusive })
+	var parts []string
+	if len(open) > 0 {
+		worst := slices.MaxFunc(open, func(x, y primary) int { return compareFloats(x.closeness(), y.closeness()) })
+		what := "A cost of %s %% is neither excluded nor shown on %d of %s; worst bound %s (%s)"
+		if b.s.Purpose == scenarios.AA {
+			what = "Equality within %s %% is not shown on %d of %s; worst bound %s (%s)"
+		}
+		parts = append(parts, fmt.Sprintf(what,
+			plainNumber(worst.MarginPct), len(open), plural(len(list), "primary metric", "primary metrics"),
+			trimmed(maybePercent(worst.Upper, worst.MarginPct)), worst))
+	}
+	for _, c := range gating {
+		if c.conditions.Stalls {
+			parts = append(parts, fmt.Sprintf("%s stalls more often than %s: %d events against %d (p = %.2g)",
+				c.Candidate, c.Baseline, c.Stalls.Candidate, c.Stalls.Baseline, c.Stalls.P))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// because lists the reasons of a verdict that rests on none of the effects.
+func because(gating []*Comparison, v stat.Verdict) string {
+	var first []string
+	more := 0
+	for _, c := range gating {
+		for _, r := range c.reasons(v) {
+			text := r.claim()
+			switch {
+			case slices.Contains(first, text):
+			case len(first) < 1:
+				first = append(first, text)
+			default:
+				more++
+			}
+		}
+	}
+	if more > 0 {
+		return strings.Join(first, "") + fmt.Sprintf("; and %s below", plural(more, "more reason", "more reasons"))
+	}
+	if len(first) == 0 {
+		return "nothing was judged"
+	}
+	return first[0]
+}
+
+// reasons are those of a verdict of a comparison: its own, or of its metrics.
+func (c *Comparison) reasons(v stat.Verdict) []Reason {
+	if v == stat.Fail {
+		return c.Failed
+	}
+	if len(c.Invalid) > 0 {
+		return c.Invalid
+	}
+	var list []Reason
+	for _, p := range c.primaries() {
+		if p.Verdict == stat.Invalid {
+			list = append(list, Reason{Name: strings.TrimSuffix(strings.TrimPrefix(p.Result, "INVALID("), ")"), Detail: p.String() + lastRemark(p.Metric)})
+		}
+	}
+	return list
+}
+
+func lastRemark(m *Metric) string {
+	if len(m.Remarks) == 0 {
+		return ""
+	}
+	return ": " + m.Remarks[len(m.Remarks)-1]
+}
+
+// basis says how much was measured.
+func (b *builder) basis(gating []*Comparison) string {
+	parts := []string{plural(b.view.Blocks.Valid, "block", "blocks")}
+	for _, c := range gating {
+		if c.Identity != "" && !slices.Contains(parts, c.Identity) {
+			parts = append(parts, c.Identity)
+		}
+	}
+	return strings.Join(parts, ", ") + "."
+}
+
+// subject names what is tested: the candidate's patch where it has one.
+func (b *builder) subject(gating []*Comparison) string {
+	if len(gating) != 1 {
+		return "Every candidate"
+	}
+	arm, _ := b.s.Arm(gating[0].Candidate)
+	if arm.Patch == scenarios.PatchNone || gating[0].AA || arm.Patch == "" {
+		return arm.Name
+	}
+	return arm.Patch
+}
+
+func allPrimaries(gating []*Comparison) (list []primary) {
+	for _, c := range gating {
+		list = append(list, c.primaries()...)
+	}
+	return list
+}
+
+// closeness is the upper bound as a share of the margin.
+func (p primary) closeness() float64 { return p.estimate.U / p.margin }
+
+func compareFloats(x, y float64) int {
+	switch {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+func trimmed(s string) string { return strings.TrimSpace(s) }
+
+// next says what to do after a verdict other than PASS.
+func (b *builder) next(gating []*Comparison) []string {
+	switch b.view.Verdict {
+	case stat.Inconclusive:
+		return b.nextBlocks(gating)
+	case stat.Invalid:
+		return []string{"remove the cause, then run a new campaign: nothing here says how much the candidate costs"}
+	case stat.Fail:
+		return []string{"the finding stands; run a new campaign only after a change of the candidate"}
+	}
+	return nil
+}
+
+// nextBlocks says how many blocks would decide, and that they are a new plan.
+func (b *builder) nextBlocks(gating []*Comparison) []string {
+	var lines []string
+	least, most, hopeless := 0, 0, false
+	for _, p := range allPrimaries(gating) {
+		if p.Advice == nil {
+			continue
+		}
+		lines = append(lines, p.adviceLine())
+		least = max(least, p.Advice.IfZeroUpper)
+		most = max(most, p.Advice.IfObservedUpper)
+		hopeless = hopeless || p.Advice.IfObserved == 0
+	}
+	if least > 0 {
+		lines = append(lines, "reduce the noise, or run a new campaign with design.blocks: "+blocksToPlan(least, most)+"; this one can't be extended")
+	}
+	if hopeless {
+		lines = append(lines, "where the estimate itself is beyond the margin, more blocks are more likely to show a FAIL than a PASS")
+	}
+	for _, c := range gating {
+		if c.conditions.Stalls {
+			lines = append(lines, "look for the cause of the stalls in "+c.Candidate+": a mean does not show them, and more blocks do not remove them")
+		}
+	}
+	return lines
+}
+
+func blocksToPlan(least, most int) string {
+	if most <= least {
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprintf("%d (%d are enough if the true effect is 0)", most, least)
+}
+
+func (p primary) adviceLine() string {
+	a := p.Advice
+	line := fmt.Sprintf("%s: estimate %s, bound %s, so the data support a margin just above %s %%; ",
+		p, trimmed(maybePercent(p.Effect, p.MarginPct)), trimmed(maybePercent(p.Upper, p.MarginPct)),
+		strings.TrimPrefix(strings.TrimSuffix(trimmed(percent(a.Supports, p.MarginPct)), " %"), "+"))
+	line += "90 % power needs " + blocksRange(a.IfZero, a.IfZeroUpper) + " if the true effect is 0"
+	if a.IfObserved == 0 {
+		return line + ", and no number of blocks if it is the estimate"
+	}
+	return line + ", " + blocksRange(a.IfObserved, a.IfObservedUpper) + " if it is the estimate"
+}
+
+func blocksRange(n, upper int) string {
+	if n == 0 || upper == 0 {
+		return "more blocks than anyone runs"
+	}
+	if n == upper {
+		return fmt.Sprintf("%d blocks", n)
+	}
+	return fmt.Sprintf("%d blocks (%d at the 80 %% upper limit of the spread)", n, upper)
+}

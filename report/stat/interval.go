@@ -1,0 +1,124 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// Interval is a two-sided interval on the scale of the values it was made from.
+type Interval struct {
+	Lo, Hi float64
+}
+
+// tQuantile returns the upper alpha point of Student's t.
+func tQuantile(alpha, df float64) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1 - alpha)
+}
+
+// TInterval returns Student's interval of the mean of d with the two-sided
+// confidence, such as 0.95.
+func TInterval(d []float64, confidence float64) (Interval, error) {
+	p, alpha, err := plain("t interval", d, confidence)
+	if err != nil {
+		return Interval{}, err
+	}
+	return p.tInterval(alpha), nil
+}
+
+// BootstrapT returns the studentized bootstrap interval of the mean of d with
+// the two-sided confidence. Up to twelve values all resamples are enumerated and
+// the seed has no effect; above, 99 999 are drawn. Degenerate resamples, which
+// have no t value, are left out and the others reweighted.
+func BootstrapT(d []float64, confidence float64, seed uint64) (Interval, error) {
+	p, alpha, err := plain("bootstrap-t interval", d, confidence)
+	if err != nil {
+		return Interval{}, err
+	}
+	return p.bootT(resamples(p.groups, seed), p.groups, alpha), nil
+}
+
+func plain(what string, d []float64, confidence float64) (pooled, float64, error) {
+	alpha := (1 - confidence) / 2
+	if err := checkSample(what, d, 2); err != nil {
+		return pooled{}, 0, err
+	}
+	if err := checkAlpha(what, alpha); err != nil {
+		return pooled{}, 0, err
+	}
+	p := single(d)
+	if p.sd == 0 {
+		return pooled{}, 0, fmt.Errorf("%s: %w", what, ErrZeroVariance)
+	}
+	return p, alpha, nil
+}
+
+func (p pooled) tInterval(alpha float64) Interval {
+	half := tQuantile(alpha, p.df) * p.se
+	return Interval{p.mean - half, p.mean + half}
+}
+
+// bootT turns the quantiles of t* around: the upper quantile gives the lower
+// bound. Where only some groups were resampled, the shape of their t* stands for
+// all and the standard error is that of the whole estimate.
+func (p pooled) bootT(all []resample, resampled []group, alpha float64) Interval {
+	part := pool(resampled)
+	t := studentize(all, part.df, part.varianceFactor)
+	lo := p.mean - float64(quantile(t, 1-alpha)*p.se)
+	return Interval{lo, p.mean - float64(quantile(t, alpha)*p.se)}
+}
+
+// percentile returns the plain percentile interval of the mean.
+func (p pooled) percentile(means []weighted, lower, upper float64) Interval {
+	return Interval{p.mean + quantile(means, lower), p.mean + quantile(means, upper)}
+}
+
+// bca returns Efron's bias-corrected and accelerated interval. Resamples whose
+// mean equals that of the sample count half in the bias.
+func (p pooled) bca(means []weighted, alpha float64) Interval {
+	tolerance := 1e-12 * (math.Abs(p.mean) + p.sd)
+	below := 0.0
+	for _, m := range means {
+		if m.value < -tolerance {
+			below += m.count
+		} else if m.value <= tolerance {
+			below += m.count / 2
+		}
+	}
+	z0 := distuv.UnitNormal.Quantile(below / totalCount(means))
+	a := acceleration(p.groups[0])
+	level := func(q float64) float64 {
+		z := z0 + distuv.UnitNormal.Quantile(q)
+		return distuv.UnitNormal.CDF(z0 + z/(1-a*z))
+	}
+	return p.percentile(means, level(alpha), level(1-alpha))
+}
+
+// acceleration of the mean by the jackknife: Σe³ / (6 (Σe²)^1.5).
+func acceleration(g group) float64 {
+	cubes := 0.0
+	for _, x := range g.values {
+		e := x - g.mean
+		cubes += float64(float64(e*e) * e)
+	}
+	return cubes / (6 * g.ss * math.Sqrt(g.ss))
+}
+
+// Welch returns mean(b) − mean(a) of two independent campaigns and its interval
+// with Welch's degrees of freedom.
+func Welch(a, b []float64, confidence float64) (difference float64, interval Interval, err error) {
+	pa, alpha, err := plain("welch interval, first campaign", a, confidence)
+	if err != nil {
+		return 0, Interval{}, err
+	}
+	pb, _, err := plain("welch interval, second campaign", b, confidence)
+	if err != nil {
+		return 0, Interval{}, err
+	}
+	va, vb := pa.se*pa.se, pb.se*pb.se
+	df := (va + vb) * (va + vb) / (va*va/pa.df + vb*vb/pb.df)
+	half := tQuantile(alpha, df) * math.Sqrt(va+vb)
+	difference = pb.mean - pa.mean
+	return difference, Interval{difference - half, difference + half}, nil
+}

@@ -1,0 +1,115 @@
+package stat
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLookAlpha(t *testing.T) {
+	a, err := LookAlpha([]int{10, 20})
+	require.NoError(t, err)
+	assert.Equal(t, .01433, a)
+	for _, n := range []int{6, 10, 12, 24} {
+		a, err := LookAlpha([]int{n})
+		require.NoError(t, err)
+		assert.Equal(t, DefaultAlpha, a)
+	}
+}
+
+func TestLookCriticalValues(t *testing.T) {
+	for _, c := range []struct {
+		looks []int
+		t     []float64
+	}{
+		{[]int{10, 20}, []float64{2.6016, 2.3677}},
+		{[]int{6, 10}, []float64{3.0189, 2.5850}},
+		{[]int{6, 12}, []float64{3.0584, 2.5264}},
+		{[]int{8, 16}, []float64{2.7529, 2.4253}},
+		{[]int{10, 15, 20}, []float64{2.7248, 2.5433, 2.4646}},
+		{[]int{6, 10, 14, 20}, []float64{3.4933, 2.9065, 2.7231, 2.6047}},
+		{[]int{8, 12, 16, 20}, []float64{3.0313, 2.7445, 2.6261, 2.5617}},
+	} {
+		a, err := LookAlpha(c.looks)
+		require.NoError(t, err)
+		for i, n := range c.looks {
+			// The error is printed to five places, t to four.
+			const half, halfT = 5e-6, 5e-5
+			df := float64(n - 1)
+			assert.GreaterOrEqual(t, c.t[i], tQuantile(a+half, df)-halfT, "%v at %d", c.looks, n)
+			assert.LessOrEqual(t, c.t[i], tQuantile(a-half, df)+halfT, "%v at %d", c.looks, n)
+		}
+	}
+}
+
+func TestLookAlphaRefuses(t *testing.T) {
+	for _, c := range []struct {
+		looks []int
+		want  string
+	}{
+		{nil, "none planned"},
+		{[]int{5}, "at least 6"},
+		{[]int{5, 10}, "at least 6"},
+		{[]int{7}, "must be even"},
+		{[]int{20, 10}, "no calibrated error"},
+		{[]int{10, 20, 30}, "[10 20]"},
+		{[]int{10, 10}, "no calibrated error"},
+		{[]int{-10}, "too few"},
+	} {
+		_, err := LookAlpha(c.looks)
+		assert.ErrorContains(t, err, c.want)
+	}
+}
+
+// The constants again, by simulation: with them the chance to pass at any look is
+// 2.5 % when the true effect is the margin, and without them it is not.
+func TestLookConstantsBySimulation(t *testing.T) {
+	const paths = 40_000
+	tolerance := 3 * math.Sqrt(.025*.975/paths)
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, plan := range lookPlans {
+		rate := falsePassRate(r, plan.looks, plan.alpha, paths)
+		assert.InDelta(t, .025, rate, tolerance, plan.looks)
+	}
+	naive := falsePassRate(r, []int{10, 20}, .025, paths)
+	assert.Greater(t, naive, .025+3*tolerance, "uncorrected looks")
+}
+
+func falsePassRate(r *rand.Rand, looks []int, alpha float64, paths int) float64 {
+	critical := map[int]float64{}
+	for _, n := range looks {
+		critical[n] = tQuantile(alpha, float64(n-1))
+	}
+	last := looks[len(looks)-1]
+	passed := 0
+	for range paths {
+		if passesAnyLook(r, critical, last) {
+			passed++
+		}
+	}
+	return float64(passed) / float64(paths)
+}
+
+// passesAnyLook follows one path of standard normal effects whose true mean is
+// the margin.
+func passesAnyLook(r *rand.Rand, critical map[int]float64, last int) bool {
+	var sum, squares float64
+	for i := 1; i <= last; i++ {
+		x := r.NormFloat64()
+		sum += x
+		squares += x * x
+		c, look := critical[i]
+		if !look {
+			continue
+		}
+		n := float64(i)
+		s := math.Sqrt((squares - sum*sum/n) / (n - 1))
+		if sum/n+c*s/math.Sqrt(n) < 0 {
+			return true
+		}
+	}
+	return false
+}

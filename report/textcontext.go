@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+)
+
+// noMargin is beyond every effect: such a number is rounded freely.
+const noMargin = 1e300
+
+func abs(x float64) float64 { return max(x, -x) }
+
+func (t textWriter) recorders(v *View) {
+	for _, r := range v.Recorders {
+		t.item("steps", recorderLine(&r))
+	}
+}
+
+func recorderLine(r *Recorder) string {
+	line := fmt.Sprintf("%s: %s bytes/step, backlog high watermark %d of %d, %d dropped, %s in %s", r.Arm,
+		significant(r.BytesPerStep), r.BacklogMax, r.BacklogLimit, r.Dropped,
+		plural(int(r.Records), "record", "records"), plural(r.Runs, "run", "runs"))
+	for _, s := range r.StepTimes {
+		line += fmt.Sprintf(" · step time p50 %s (%s)", quantity(&s.P50, "s"), s.Phase)
+	}
+	return line
+}
+
+// runs counts the attempts and shows every one that did not simply count.
+func (t textWriter) runs(v *View) {
+	n := v.Blocks
+	t.item("valid", fmt.Sprintf("%d of %d blocks (%s), %s void, %s · A/A: %s", n.Valid, n.Planned,
+		plural(n.ValidRuns, "run", "runs"), plural(n.Voided, "attempt", "attempts"), plural(n.BurnIn, "burn-in block", "burn-in blocks"), v.AA))
+	for _, r := range v.Runs {
+		if r.State != "valid" && r.State != "burn-in" || len(r.Findings)+len(r.Warnings) > 0 {
+			t.item("run", runLine(&r))
+		}
+	}
+	for _, a := range v.Aborted {
+		t.item("aborted", fmt.Sprintf("block %s, attempt %d, arm %s: %s", a.Block, a.Attempt, a.Arm, a.Why))
+	}
+}
+
+func runLine(r *Run) string {
+	line := fmt.Sprintf("%s/%s attempt %d: %s", r.Block, r.Arm, r.Attempt, r.State)
+	if r.Why != "" {
+		line += ": " + r.Why
+	}
+	for _, f := range r.Findings {
+		line += " · " + f.String()
+	}
+	for _, w := range r.Warnings {
+		line += " · warning: " + w
+	}
+	return line
+}
+
+// context ends the report: earlier campaigns, machine, how to do it again.
+func (t textWriter) context(v *View) {
+	for _, e := range v.Earlier {
+		t.item("earlier", fmt.Sprintf("%s: %s (plan %s)", e.Campaign, e.Verdict, shortHash(e.PlanHash)))
+	}
+	t.environment(v.Environment)
+	for _, a := range v.Subject.Arms {
+		t.item("arm", armLine(&a))
+	}
+	t.item("seeds", seedLine(v.Subject.Seeds))
+	if v.ErrorRate != "" {
+		t.item("error", v.ErrorRate)
+	}
+	t.item("again", v.Reproduce)
+	t.item("tool", fmt.Sprintf("opbench %s, rules %s, campaign %s", v.Tool, v.Rules, v.Subject.Campaign))
+}
+
+// shortFact is the length up to which facts share a paragraph.
+const shortFact = 50
+
+func (t textWriter) environment(facts []Fact) {
+	var short []string
+	for _, f := range facts {
+		if line := factLine(&f); f.By == nil && len(line) <= shortFact {
+			short = append(short, line)
+		}
+	}
+	if short != nil {
+		t.item("host", strings.Join(short, " · "))
+	}
+	for _, f := range facts {
+		if line := factLine(&f); f.By != nil || len(line) > shortFact {
+			t.item("host", line)
+		}
+	}
+}
+
+func factLine(f *Fact) string {
+	if f.By == nil {
+		return f.Name + ": " + f.Value
+	}
+	var parts []string
+	for _, d := range f.By {
+		parts = append(parts, fmt.Sprintf("%s (%s)", d.Value, strings.Join(d.Runs, ", ")))
+	}
+	return f.Name + " DIFFERS: " + strings.Join(parts, " · ")
+}
+
+func armLine(a *Arm) string {
+	line := a.Name + ": patch " + a.Patch
+	if a.PatchSHA256 != "" {
+		line += fmt.Sprintf(" (sha256 %.12s)", a.PatchSHA256)
+	}
+	if a.Records {
+		line += ", recorder on"
+	}
+	return line
+}
+
+func seedLine(seeds []Seed) string {
+	var parts []string
+	for _, s := range seeds {
+		parts = append(parts, fmt.Sprintf("%s %d", s.Of, s.Seed))
+	}
+	return strings.Join(parts, " · ")
+}

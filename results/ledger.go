@@ -1,0 +1,133 @@
+package results
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Event is what a ledger entry says.
+type Event string
+
+// The events of a ledger, in the order in which a campaign meets them.
+const (
+	EventSession    Event = "session"     // a process begins to work on the campaign
+	EventRunStart   Event = "run-start"   // a server is about to start
+	EventRunEnd     Event = "run-end"     // the run's directory is sealed
+	EventRunAbort   Event = "run-abort"   // the run in progress was lost; its files were moved aside
+	EventBlockValid Event = "block-valid" // all runs of the block's attempt are valid
+	EventBlockVoid  Event = "block-void"  // the block's attempt is void; Detail says why
+	EventStop       Event = "stop"        // stopped before the end; Detail says why
+	EventComplete   Event = "complete"    // nothing is left to run
+)
+
+// Entry is one line of ledger.jsonl.
+type Entry struct {
+	Seq     int64     `json:"seq"` // 1, 2, 3, ...
+	Time    time.Time `json:"time"`
+	Event   Event     `json:"event"`
+	Block   string    `json:"block,omitempty"`
+	Attempt int       `json:"attempt,omitempty"`
+	Arm     string    `json:"arm,omitempty"`
+	Detail  string    `json:"detail,omitempty"`
+	// Findings of the run (run-end): the rules that make it INVALID.
+	Findings []string `json:"findings,omitempty"`
+	// SumsSHA256 is the digest of the run's SHA256SUMS (run-end).
+	SumsSHA256 string `json:"sums_sha256,omitempty"`
+	// Fingerprint of the host (session).
+	Fingerprint string `json:"fingerprint,omitempty"`
+	Tool        string `json:"tool,omitempty"`
+}
+
+// Key is the run that the entry is about.
+func (e Entry) Key() Key { return Key{e.Block, e.Attempt, e.Arm} }
+
+// Ledger is the append-only journal of a campaign. One process writes it.
+type Ledger struct {
+	file    *os.File
+	entries []Entry
+}
+
+// OpenLedger opens or creates the ledger for appending. A torn last line, left
+// by a crash in mid-write, is cut off; damage elsewhere is an error.
+func OpenLedger(path string) (*Ledger, error) {
+	entries, good, err := readLedger(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("open ledger: %w", err)
+	}
+	if err := errors.Join(f.Truncate(good), seekTo(f, good)); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+	}
+	return &Ledger{file: f, entries: entries}, nil
+}
+
+func seekTo(f *os.File, offset int64) error {
+	_, err := f.Seek(offset, 0)
+	return err
+}
+
+// Append adds an entry, numbered and synced to disk before it returns.
+func (l *Ledger) Append(e Entry) error {
+	e.Seq = int64(len(l.entries)) + 1
+	line, err := json.Marshal(e)
+	if err != nil {
+		return fmt.Errorf("append to ledger: %w", err)
+	}
+	if _, err := l.file.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("append to ledger %s: %w", l.file.Name(), err)
+	}
+	if err := l.file.Sync(); err != nil {
+		return fmt.Errorf("sync ledger %s: %w", l.file.Name(), err)
+	}
+	l.entries = append(l.entries, e)
+	return nil
+}
+
+// Entries are all entries so far, in order.
+func (l *Ledger) Entries() []Entry { return l.entries }
+
+// Close closes the file.
+func (l *Ledger) Close() error { return l.file.Close() }
+
+// ReadLedger reads a ledger without changing it. A torn last line is ignored.
+func ReadLedger(path string) ([]Entry, error) {
+	entries, _, err := readLedger(path)
+	return entries, err
+}
+
+// readLedger returns the entries and the length of the file up to the last
+// whole line.
+func readLedger(path string) ([]Entry, int64, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, 0, fmt.Errorf("read ledger: %w", err)
+	}
+	return parseLedger(path, data)
+}
+
+func parseLedger(name string, data []byte) ([]Entry, int64, error) {
+	good := int64(bytes.LastIndexByte(data, '\n') + 1)
+	var entries []Entry
+	sc := bufio.NewScanner(bytes.NewReader(data[:good]))
+	sc.Buffer(nil, 16<<20)
+	for line := 1; sc.Scan(); line++ {
+		var e Entry
+		if err := json.Unmarshal(sc.Bytes(), &e); err != nil {
+			return nil, 0, fmt.Errorf("%s:%d: damaged ledger line: %w", name, line, err)
+		}
+		if e.Seq != int64(line) {
+			return nil, 0, fmt.Errorf("%s:%d: sequence number %d, want %d: a line is missing or doubled", name, line, e.Seq, line)
+		}
+		entries = append(entries, e)
+	}
+	return entries, good, sc.Err()
+}

@@ -1,0 +1,159 @@
+package metrics
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/aituner/opprof/results"
+)
+
+const ms = int64(1e6)
+
+// request is a success sent at a time (ms), with its first token ttft ms later
+// and then n-1 more, one every step ms.
+func request(sent, ttft int64, n int, step int64) results.Request {
+	first := sent + ttft
+	last := first + step*int64(n-1)
+	return results.Request{IntendedNS: sent * ms, SentNS: sent * ms, FirstNS: first * ms, LastNS: last * ms, EndNS: (last + 1) * ms,
+		FirstTokens: 1, Chunks: n, WantTokens: n, OutputTokens: n, GapMedianNS: step * ms}
+}
+
+func TestComputeByHand(t *testing.T) {
+	warm := request(10, 900, 50, 90)
+	warm.Warmup = true
+	requests := []results.Request{
+		warm,
+		request(1000, 20, 11, 4), // last token 1060
+		request(1010, 40, 11, 6), // 1110
+		request(1050, 60, 21, 8), // 1270
+	}
+	values, undefined := Compute(requests)
+	assert.Empty(t, undefined)
+	want := map[string]float64{
+		"ttft_p50":          0.040,
+		"ttft_p95":          0.040 + 0.9*0.020,
+		"tpot_p50":          0.006,
+		"tpot_p95":          0.006 + 0.9*0.002,
+		"e2e_p50":           0.100, // of 60, 100, 220
+		"e2e_p95":           0.100 + 0.9*0.120,
+		"gap_p50":           0.006,
+		"output_throughput": 43 / 0.270,
+		"request_rate":      3 / 0.270,
+	}
+	require.Len(t, values, len(want), "nothing more: a closed loop has no intended times")
+	for name, v := range want {
+		assert.InDelta(t, v, values[name], 1e-12, name)
+	}
+}
+
+func TestIntendedTimeOfAnOpenLoop(t *testing.T) {
+	late := request(1000, 20, 11, 4)
+	late.IntendedNS -= 30 * ms
+	values, _ := Compute([]results.Request{late, request(2000, 20, 11, 4)})
+	assert.InDelta(t, 0.020, values["ttft_p50"], 1e-12, "late sends do not lengthen the sent TTFT")
+	assert.InDelta(t, 0.035, values["ttft_intended_p50"], 1e-12)
+	assert.InDelta(t, 0.0485, values["ttft_intended_p95"], 1e-12)
+}
+
+func TestFirstChunkOfSeveralTokens(t *testing.T) {
+	r := request(1000, 20, 11, 4)
+	r.FirstTokens, r.Chunks, r.LastNS = 3, 3, r.FirstNS+32*ms
+	got, ok := TPOT(&r)
+	assert.True(t, ok)
+	assert.InDelta(t, 0.004, got, 1e-12, "32 ms for the 8 tokens after the first chunk")
+}
+
+func TestUndefinedIsCountedAndAbsent(t *testing.T) {
+	one := request(1000, 20, 1, 0)
+	all := request(1000, 20, 11, 4)
+	all.FirstTokens, all.Chunks, all.LastNS = 11, 1, all.FirstNS
+	values, undefined := Compute([]results.Request{one, all})
+	for _, name := range []string{"tpot_p50", "tpot_p95", "gap_p50"} {
+		assert.NotContains(t, values, name)
+		assert.Equal(t, 2, undefined[name], name)
+	}
+	assert.NotContains(t, undefined, "ttft_p50")
+	values, undefined = Compute([]results.Request{one, request(1000, 20, 11, 4)})
+	assert.InDelta(t, 0.004, values["tpot_p95"], 1e-12)
+	assert.Equal(t, 1, undefined["tpot_p95"])
+}
+
+func TestFailuresEnterNoLatency(t *testing.T) {
+	good := request(1000, 20, 11, 4)
+	bad := request(900, 5000, 11, 400)
+	bad.Error = "no usage"
+	refused := results.Request{Error: "dial: refused", WantTokens: 11}
+	values, undefined := Compute([]results.Request{good, bad, refused})
+	assert.Empty(t, undefined)
+	assert.InDelta(t, 0.020, values["ttft_p95"], 1e-12)
+	assert.InDelta(t, 0.060, values["e2e_p95"], 1e-12)
+	// the time runs from 0.9 s to the failed request's last token at 9.9 s
+	assert.InDelta(t, 11/9.0, values["output_throughput"], 1e-12)
+	assert.InDelta(t, 1/9.0, values["request_rate"], 1e-12)
+}
+
+func TestNothingIsAbsentNotZero(t *testing.T) {
+	warm := request(1000, 20, 11, 4)
+	warm.Warmup = true
+	for name, requests := range map[string][]results.Request{
+		"none": nil, "warm-up only": {warm}, "failures only": {{Error: "x", SentNS: ms, FirstNS: 2 * ms, LastNS: 3 * ms, OutputTokens: 2}},
+	} {
+		values, undefined := Compute(requests)
+		assert.Empty(t, values, name)
+		assert.Empty(t, undefined, name)
+	}
+}
+
+// TestQuantile compares with R 4: quantile(x, p), type 7.
+func TestQuantile(t *testing.T) {
+	ten := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	for p, want := range map[float64]float64{0: 1, 0.25: 3.25, 0.5: 5.5, 0.95: 9.55, 0.99: 9.91, 1: 10} {
+		assert.InDelta(t, want, Quantile(ten, p), 1e-12)
+	}
+	assert.InDelta(t, 14.5, Quantile([]float64{1, 4, 10, 20, 100}, 0.5+0.45/4), 1e-12)
+	assert.Equal(t, 3.0, Quantile([]float64{3}, 0.95))
+	assert.True(t, math.IsNaN(Quantile(nil, 0.5)))
+	assert.True(t, math.IsNaN(Quantile(ten, 1.1)))
+	assert.True(t, math.IsNaN(Quantile(ten, math.NaN())))
+}
+
+// TestDirection makes a run worse and looks whether each metric moves in its
+// declared direction.
+func TestDirection(t *testing.T) {
+	run := func(slower int64) map[string]float64 {
+		a, b := request(1000, 20+slower, 11, 4+slower), request(1100, 30+slower, 11, 4+slower)
+		b.IntendedNS -= ms
+		values, _ := Compute([]results.Request{a, b})
+		return values
+	}
+	fast, slow := run(0), run(3)
+	for _, m := range All() {
+		require.Contains(t, fast, m.Name, "every listed metric is computed")
+		assert.Equal(t, m.HigherIsBetter, slow[m.Name] < fast[m.Name], m.Name)
+		assert.NotEqual(t, fast[m.Name], slow[m.Name], m.Name)
+	}
+	assert.Len(t, fast, len(All()), "every computed metric is listed")
+}
+
+func TestFind(t *testing.T) {
+	m, ok := Find("output_throughput")
+	require.True(t, ok)
+	assert.Equal(t, Metric{Name: "output_throughput", Label: "output throughput", Unit: "tok/s", HigherIsBetter: true, Primary: true}, m)
+	_, ok = Find("throughput")
+	assert.False(t, ok)
+	primaries := 0
+	for _, m := range All() {
+		found, ok := Find(m.Name)
+		assert.True(t, ok)
+		assert.Equal(t, m, found)
+		if m.Primary {
+			primaries++
+		}
+	}
+	assert.Equal(t, 5, primaries)
+	All()[0].Name = "changed"
+	assert.Equal(t, "ttft_p50", All()[0].Name)
+}

@@ -1,0 +1,70 @@
+// Package results owns the run directory: what was measured, how it is stored,
+// and how it is read back. Files are written once (temporary file, rename,
+// directory sync) and never edited; the ledger is the only state there is.
+package results
+
+import (
+	"fmt"
+
+	"github.com/aituner/opprof/scenarios"
+)
+
+// Schema is the version of plan.json, run.json, the ledger and verdict.json.
+// Readers refuse a higher one.
+const Schema = 1
+
+// RulesVersion names the analysis rules (validity, statistics, verdict). It is
+// part of the plan hash: a plan is judged by the rules that it was made under.
+const RulesVersion = "1"
+
+// Plan is the immutable content of plan.json, written before the first run.
+type Plan struct {
+	Schema       int                `json:"schema"`
+	Kind         string             `json:"kind"` // "plan"
+	Tool         string             `json:"tool"` // version of opbench
+	Rules        string             `json:"rules"`
+	ScenarioFile string             `json:"scenario_file"` // base name only
+	ScenarioText string             `json:"scenario_text"`
+	Scenario     scenarios.Scenario `json:"scenario"`
+	Patches      map[string]string  `json:"patches"` // patch id to SHA-256 of its series ("none": "")
+	Blocks       []Block            `json:"blocks"`  // in running order, burn-in first
+	// WorkloadSHA256 covers token ids, lengths, intended times, warm-up,
+	// identity prompts and sampling parameters of all phases.
+	WorkloadSHA256 string `json:"workload_sha256"`
+	// Hash is the plan hash: scenario, workload, patches, order and rules;
+	// no paths, ports, times or hosts.
+	Hash string `json:"hash"`
+}
+
+// Block is one run of each arm.
+type Block struct {
+	Number int      `json:"number"` // 1..n; burn-in blocks count from 1 on their own
+	BurnIn bool     `json:"burn_in,omitempty"`
+	Order  []string `json:"order"` // arm names in running order
+}
+
+// Name is the block's directory name: 0001, or burnin-1.
+func (b Block) Name() string {
+	if b.BurnIn {
+		return fmt.Sprintf("burnin-%d", b.Number)
+	}
+	return fmt.Sprintf("%04d", b.Number)
+}
+
+// Key names one attempt of one run in the campaign.
+type Key struct {
+	Block   string `json:"block"`   // Block.Name
+	Attempt int    `json:"attempt"` // 1 for the first
+	Arm     string `json:"arm"`
+}
+
+// Dir is the run's directory below blocks/: 0001/off, or 0001.2/off for the
+// second attempt.
+func (k Key) Dir() string {
+	if k.Attempt > 1 {
+		return fmt.Sprintf("%s.%d/%s", k.Block, k.Attempt, k.Arm)
+	}
+	return k.Block + "/" + k.Arm
+}
+
+func (k Key) String() string { return k.Dir() }

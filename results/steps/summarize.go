@@ -1,0 +1,240 @@
+package steps
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/metrics"
+)
+
+// Folder is the folder of a run directory that holds its step files.
+const Folder = "steps"
+
+// Options is what is known about a run beside its step files.
+type Options struct {
+	Phases []Phase // timed phases, in time order
+	// Client is what the requests sent to this server explain; nil if unknown.
+	Client *ClientTokens
+	// TensorParallel is the server's tensor-parallel size, 0 if unknown. Above
+	// 1 a normal stop may lose the footer.
+	TensorParallel int
+}
+
+// Phase is a timed phase in wall time, ns since the epoch, both ends included.
+type Phase struct {
+	Name           string
+	StartNS, EndNS int64
+}
+
+// ClientTokens sums over all requests sent to one server, warm-up and identity
+// pass included: prompt - cached, and output - 1.
+type ClientTokens struct {
+	Prefill, Decode int64
+}
+
+var stepFile = regexp.MustCompile(`^opprof-.*\.jsonl(\.gz|\.zst)?$`)
+
+// Summarize reads the step files of a run directory, compressed or not, and
+// runs all correctness checks. What is wrong with the records is in the checks;
+// the error is for what the operating system refuses. A run without step files
+// gives a summary without files.
+func Summarize(dir string, opt Options) (*results.Steps, error) {
+	entries, err := os.ReadDir(filepath.Join(dir, Folder))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("list step files: %w", err)
+	}
+	var paths []string
+	for _, e := range entries {
+		if !e.IsDir() && stepFile.MatchString(e.Name()) {
+			paths = append(paths, filepath.Join(dir, Folder, e.Name()))
+		}
+	}
+	s, err := summarize(paths, opt)
+	if err != nil {
+		return nil, err
+	}
+	for i := range s.Files {
+		s.Files[i].Name = Folder + "/" + filepath.Base(s.Files[i].Name)
+	}
+	return s, nil
+}
+
+// Check summarises and checks step files alone: the checks that need the
+// client's numbers are skipped with the reason.
+func Check(paths []string) (*results.Steps, error) {
+	return summarize(paths, Options{})
+}
+
+func summarize(paths []string, opt Options) (*results.Steps, error) {
+	p := newPass(opt)
+	for _, path := range paths {
+		if err := p.read(path); err != nil {
+			return nil, err
+		}
+	}
+	return p.finish(), nil
+}
+
+// pass is one reading of all step files of a run.
+type pass struct {
+	opt     Options
+	out     *results.Steps
+	tally   tally
+	times   [][]float64         // step times in seconds, by phase
+	decode  []int64             // decode batch sizes summed, by phase
+	ranks   map[string][]string // data-parallel rank to its files
+	footers int                 // files that end with one
+	resumed int64               // resumed requests
+}
+
+func newPass(opt Options) *pass {
+	p := &pass{
+		opt:    opt,
+		times:  make([][]float64, len(opt.Phases)),
+		decode: make([]int64, len(opt.Phases)),
+		ranks:  map[string][]string{},
+		out: &results.Steps{
+			ContextHist: make([]int64, len(ContextEdges)+1),
+			ChunkHist:   make([]int64, len(ChunkEdges)+1),
+		},
+	}
+	for _, ph := range opt.Phases {
+		p.out.Phases = append(p.out.Phases, results.StepPhase{Phase: ph.Name})
+	}
+	return p
+}
+
+func (p *pass) read(path string) error {
+	file, err := fingerprint(path)
+	if err != nil {
+		return err
+	}
+	p.out.Files = append(p.out.Files, file)
+	r, err := Open(path)
+	if err == nil {
+		defer r.Close()
+		err = p.scan(filepath.Base(path), r)
+	}
+	damage := (*DamageError)(nil)
+	if errors.As(err, &damage) {
+		damage.File = filepath.Base(path)
+		p.tally.check("format").fail(damage.Error())
+		return nil
+	}
+	return err
+}
+
+func fingerprint(path string) (results.StepFile, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return results.StepFile{}, fmt.Errorf("open step file: %w", err)
+	}
+	defer f.Close()
+	h := sha256.New()
+	n, err := io.Copy(h, f)
+	if err != nil {
+		return results.StepFile{}, fmt.Errorf("hash step file %s: %w", path, err)
+	}
+	return results.StepFile{Name: path, SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}, nil
+}
+
+// scan reads one file; what could be read before damage is counted.
+func (p *pass) scan(name string, r io.Reader) error {
+	before := past{index: -1}
+	p.tally.check("format").Checked++
+	file, err := Scan(name, r, func(line int, rec *Record) error {
+		p.record(place{name, line}, &before, rec)
+		before.add(rec)
+		return nil
+	})
+	p.out.Bytes += file.Bytes
+	if rank, _, ok := strings.Cut(file.Header.EngineID, "-"); ok {
+		p.ranks[rank] = append(p.ranks[rank], name)
+	}
+	if err == nil {
+		p.closing(&file, &before)
+	}
+	return err
+}
+
+func (p *pass) record(at place, before *past, r *Record) {
+	for i := range recordRules {
+		p.tally.apply(&recordRules[i], at, before, r)
+	}
+	o := p.out
+	o.Records++
+	o.Steps += r.StepIndex - before.index
+	o.EmptySteps += r.EmptySteps
+	o.BacklogMax = max(o.BacklogMax, r.Backlog)
+	o.Dropped += r.DroppedRecordsBefore
+	o.Preemptions += r.Preemptions
+	o.PrefillTokens += r.PrefillTokens
+	o.DecodeTokens += r.DecodeTokens
+	o.ResumedTokens += r.Resumed.Tokens
+	p.resumed += r.Resumed.Requests
+	if l := r.Prefix.Local; l != nil {
+		o.PrefixQueries += l.Queries
+		o.PrefixHits += l.Hits
+	}
+	add(o.ContextHist, r.ContextLengthHist[:])
+	add(o.ChunkHist, r.ChunkedPrefill.SizeHist[:])
+	p.phase(before, r)
+}
+
+func add(dst, bins []int64) {
+	for i, n := range bins {
+		dst[i] += n
+	}
+}
+
+// phase adds a step to the timed phase in which it was submitted. The time of
+// a step begins when the one before it was ready, if that is later than its own
+// submission: under asynchronous scheduling the spans overlap. Behind a gap
+// that is unknown.
+func (p *pass) phase(before *past, r *Record) {
+	i := slices.IndexFunc(p.opt.Phases, func(ph Phase) bool {
+		return ph.StartNS <= r.SubmitWallNS && r.SubmitWallNS <= ph.EndNS
+	})
+	if i < 0 || r.EmptySteps > 0 {
+		return
+	}
+	p.out.Phases[i].Records++
+	p.out.Phases[i].Preemptions += r.Preemptions
+	p.decode[i] += r.DecodeBatchSize
+	if r.DroppedRecordsBefore == 0 {
+		p.times[i] = append(p.times[i], float64(r.ReadyMonoNS-max(r.SubmitMonoNS, before.ready))/1e9)
+	}
+}
+
+func (p *pass) finish() *results.Steps {
+	o := p.out
+	for i := range o.Phases {
+		ph := &o.Phases[i]
+		slices.Sort(p.times[i])
+		ph.StepP50, ph.StepP95 = quantile(p.times[i], 0.50), quantile(p.times[i], 0.95)
+		ph.MeanDecode = float64(p.decode[i]) / float64(max(1, ph.Records))
+	}
+	o.Footer = len(o.Files) > 0 && p.footers == len(o.Files)
+	p.engineFiles()
+	p.clientSums()
+	p.missingFooter()
+	o.Checks = p.tally.results(o.Records)
+	return o
+}
+
+// quantile is 0 where there is nothing to rank.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return metrics.Quantile(sorted, q)
+}

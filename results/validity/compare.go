@@ -1,0 +1,178 @@
+package validity
+
+import (
+	"cmp"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// minPreemptionP is the two-sided exact binomial p below which the arms'
+// preemptions differ.
+const minPreemptionP = 0.001
+
+// preemptionCounter is vLLM's counter, and the simulated engine's.
+const preemptionCounter = "vllm:num_preemptions_total"
+
+// Comparison is what holds two arms together, or not.
+type Comparison struct {
+	// Findings make every metric of the comparison INVALID.
+	Findings []Finding
+	// Identity is the comparison of the outputs. INVALID(identity) is in
+	// Findings as well; FAIL(identity) is not, it is no reason to doubt.
+	Identity Identity
+}
+
+// Compare applies the rules that need both arms. Attempts are those of the
+// whole campaign; burn-in, void and damaged ones are passed over.
+func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Attempt) Comparison {
+	p := newPairing(plan, c, attempts)
+	var out Comparison
+	for _, rule := range []func(*pairing) []Finding{armsDiffer, compileCaches, prefixHits, preemptions} {
+		out.Findings = append(out.Findings, rule(p)...)
+	}
+	out.Identity = p.outputs()
+	if out.Identity.Status == IdentityInvalid {
+		out.Findings = append(out.Findings, Finding{Rule: "identity", Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
+	}
+	return out
+}
+
+// pairing holds the valid runs of two arms.
+type pairing struct {
+	scenario            *scenarios.Scenario
+	of                  scenarios.Comparison
+	baseline, candidate []*results.Attempt // in block order
+}
+
+func newPairing(plan *results.Plan, c scenarios.Comparison, attempts []results.Attempt) *pairing {
+	p := &pairing{scenario: &plan.Scenario, of: c}
+	for i := range attempts {
+		switch a := &attempts[i]; {
+		case !a.Valid || a.BurnIn || a.Run == nil:
+		case a.Key.Arm == c.Baseline:
+			p.baseline = append(p.baseline, a)
+		case a.Key.Arm == c.Candidate:
+			p.candidate = append(p.candidate, a)
+		}
+	}
+	byBlock := func(a, b *results.Attempt) int { return cmp.Compare(a.Key.Block, b.Key.Block) }
+	slices.SortStableFunc(p.baseline, byBlock)
+	slices.SortStableFunc(p.candidate, byBlock)
+	return p
+}
+
+// runs are all runs, the baseline's first.
+func (p *pairing) runs() []*results.Attempt { return slices.Concat(p.baseline, p.candidate) }
+
+// pairs visits the two runs of each block that has both.
+func (p *pairing) pairs(visit func(baseline, candidate *results.Attempt)) {
+	for _, b := range p.baseline {
+		for _, c := range p.candidate {
+			if b.Key.Block == c.Key.Block && b.Key.Attempt == c.Key.Attempt {
+				visit(b, c)
+			}
+		}
+	}
+}
+
+// about places a finding at a run of the comparison.
+func (f Finding) about(scope string, a *results.Attempt) Finding {
+	f.Scope, f.Key, f.Arm = scope, a.Key, a.Key.Arm
+	return f
+}
+
+// compileCaches: vLLM derives the directory from everything that shapes the
+// compiled code, so another directory means other code and a cold compile.
+func compileCaches(p *pairing) []Finding {
+	var reference *results.Attempt
+	for _, a := range p.runs() {
+		if reference == nil {
+			reference = a
+			continue
+		}
+		want, got := reference.Run.Server.Backends["compile_cache"], a.Run.Server.Backends["compile_cache"]
+		if want != got {
+			return []Finding{finding("compile-cache", CauseHarness, "%s compiles to %q, %s to %q; all runs must share one directory: does a variable or a path of one arm enter the compile key?",
+				reference.Key, want, a.Key, got).about(ScopeComparison, a)}
+		}
+	}
+	return nil
+}
+
+// prefixHits: a cached prompt costs nothing, so both runs of a pair must have
+// found the same number of tokens in each phase.
+func prefixHits(p *pairing) []Finding {
+	var found []Finding
+	p.pairs(func(b, c *results.Attempt) {
+		for _, ph := range p.scenario.Phases {
+			want, got := cached(b, ph.Name), cached(c, ph.Name)
+			if want != got {
+				found = append(found, finding("prefix-hits", CauseHarness, "phase %s found %d prompt tokens cached in %s and %d in %s; they must be equal: disable prefix caching or make histories equal",
+					ph.Name, want, b.Key, got, c.Key).about(ScopePair, c).in(ph.Name))
+			}
+		}
+	})
+	return found
+}
+
+func cached(a *results.Attempt, phase string) int {
+	n := 0
+	for i := range a.Requests {
+		if r := &a.Requests[i]; r.Phase == phase {
+			n += max(0, r.CachedTokens)
+		}
+	}
+	return n
+}
+
+// preemptions: an arm that preempts more does other work. Given the sum, the
+// candidate's share is binomial with the share of its runs.
+func preemptions(p *pairing) []Finding {
+	b, nb := preempted(p.baseline)
+	c, nc := preempted(p.candidate)
+	if b+c == 0 || nb == 0 || nc == 0 {
+		return nil
+	}
+	prob := binomial(c, b+c, float64(nc)/float64(nb+nc))
+	if prob >= minPreemptionP {
+		return nil
+	}
+	f := finding("preemptions", CauseArm, "%d preemptions in %d runs of %s, %d in %d runs of %s: exact binomial p = %.2g, below %v; give the KV cache more memory or lower the load",
+		b, nb, p.of.Baseline, c, nc, p.of.Candidate, prob, minPreemptionP)
+	f.Scope, f.Arm = ScopeComparison, p.of.Candidate
+	return []Finding{f}
+}
+
+// preempted sums the server's counter over all phases of the runs that have it.
+func preempted(attempts []*results.Attempt) (sum, runs int) {
+	for _, a := range attempts {
+		known := false
+		for i := range a.Run.Phases {
+			n, ok := a.Run.Phases[i].Counters[preemptionCounter]
+			sum += int(n)
+			known = known || ok
+		}
+		if known {
+			runs++
+		}
+	}
+	return sum, runs
+}
+
+// binomial is the two-sided exact p of x successes in n: the probability of all
+// outcomes that are no likelier than x.
+func binomial(x, n int, share float64) float64 {
+	d := distuv.Binomial{N: float64(n), P: share}
+	limit := d.Prob(float64(x)) * (1 + 1e-7) // ties are equal but for rounding
+	p := 0.0
+	for i := 0; i <= n; i++ {
+		if q := d.Prob(float64(i)); q <= limit {
+			p += q
+		}
+	}
+	return min(1, p)
+}

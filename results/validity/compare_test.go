@@ -1,0 +1,208 @@
+package validity
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/aituner/opprof/results"
+)
+
+func TestHealthyComparison(t *testing.T) {
+	got := Compare(healthyPlan(), offOn, healthyCampaign())
+	assert.Empty(t, got.Findings)
+	assert.Equal(t, Identity{Status: IdentityOK, Prompts: 3, Equal: 3, Runs: 8}, got.Identity)
+}
+
+// Attempt 3 is the candidate of block 2.
+var compareMutations = []struct {
+	name   string
+	mutate func(a *results.Attempt)
+	rule   string
+	scope  string
+	say    string
+}{
+	{"environment", func(a *results.Attempt) { a.Run.Server.Env = with(a.Run.Server.Env, "OMP_NUM_THREADS", "2") }, "arms-differ", ScopeComparison, `environment OMP_NUM_THREADS is "" in 0001/off and "2" in 0002/on`},
+	{"command", func(a *results.Attempt) { a.Run.Server.Command = append(a.Run.Server.Command, "--swap") }, "arms-differ", ScopeComparison, "--swap"},
+	{"version", func(a *results.Attempt) { a.Run.Server.Versions = with(nil, "vllm", "0.25.0") }, "arms-differ", ScopeComparison, `version vllm is "0.24.0"`},
+	{"blob", func(a *results.Attempt) { a.Run.Server.Blobs = with(nil, "vllm/envs.py", "bb") }, "arms-differ", ScopeComparison, "blob vllm/envs.py"},
+	{"patch", func(a *results.Attempt) { a.Run.Server.Patch = "none" }, "arms-differ", ScopeComparison, `patch is "r2-onepass"`},
+	{"backend", func(a *results.Attempt) { a.Run.Server.Backends = with(a.Run.Server.Backends, "attention", "TRITON") }, "arms-differ", ScopeComparison, "backend attention"},
+	{"weights", func(a *results.Attempt) { a.Run.Server.ModelSHA256 = "nn" }, "arms-differ", ScopeComparison, `model is "mm"`},
+	{"model config", func(a *results.Attempt) { a.Run.Server.ModelConfig = map[string]any{"hidden_size": 256.0} }, "arms-differ", ScopeComparison, "model config"},
+	{"engine", func(a *results.Attempt) { a.Run.Server.Engine = "sim" }, "arms-differ", ScopeComparison, "engine is"},
+	{"compile cache", func(a *results.Attempt) {
+		a.Run.Server.Backends = with(a.Run.Server.Backends, "compile_cache", "~/.cache/2")
+	}, "compile-cache", ScopeComparison, `0001/off compiles to "~/.cache/1", 0002/on to "~/.cache/2"`},
+	{"prefix hits", func(a *results.Attempt) { a.Requests[2].CachedTokens = 9 }, "prefix-hits", ScopePair, "40 prompt tokens cached in 0002/off and 41 in 0002/on"},
+	{"preemptions", func(a *results.Attempt) { a.Run.Phases[0].Counters[preemptionCounter] = 11 }, "preemptions", ScopeComparison, "0 preemptions in 4 runs of off, 11 in 4 runs of on"},
+	{"baseline differs", nil, "identity", ScopeComparison, "the baseline does not agree with itself: 0002/off against 0001/off: prompt 1 differs first at position 2: token 9, want 6"},
+	{"no outputs", func(a *results.Attempt) { a.Identity = nil }, "identity", ScopeComparison, "the identity pass of 0002/on is missing"},
+}
+
+func TestEachComparisonRuleFires(t *testing.T) {
+	for _, m := range compareMutations {
+		t.Run(m.name, func(t *testing.T) {
+			all := healthyCampaign()
+			if m.mutate != nil {
+				m.mutate(&all[3])
+			} else {
+				all[2].Identity.Tokens[1][2] = 9
+			}
+			got := Compare(healthyPlan(), offOn, all)
+			require.Equal(t, []string{m.rule}, rules(got.Findings))
+			assert.Equal(t, m.scope, got.Findings[0].Scope)
+			assert.Contains(t, got.Findings[0].Message, m.say)
+			assert.Equal(t, "on", got.Findings[0].Arm)
+			if m.rule != "identity" {
+				assert.Equal(t, IdentityOK, got.Identity.Status)
+			}
+			if m.rule != "identity" && m.rule != "preemptions" { // these are about no single run
+				assert.Equal(t, "0002/on", got.Findings[0].Key.String())
+			}
+
+			// The same fault in a run that does not count is nothing.
+			all[3].Valid, all[2].Valid = false, false
+			assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings)
+			all[3].Valid, all[2].Valid, all[3].BurnIn, all[2].BurnIn = true, true, true, true
+			assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings)
+		})
+	}
+}
+
+func TestDeclaredDifferencesAreFine(t *testing.T) {
+	plan, all := healthyPlan(), healthyCampaign()
+	plan.Scenario.Arms[1].Env["OMP_NUM_THREADS"] = "2"
+	plan.Scenario.Arms[1].Args = map[string]string{"max-num-seqs": "16", "swap": ""}
+	plan.Scenario.Arms[0].Patch = "none"
+	for i := range all {
+		s := &all[i].Run.Server
+		if all[i].Key.Arm == "on" {
+			s.Env["OMP_NUM_THREADS"] = "2"
+			s.Command = []string{"vllm", "serve", "{model}/tiny", "--port", "{port}", "--max-num-seqs", "16", "--swap", "--enforce-eager"}
+			s.Backends = with(s.Backends, "attention", "TRITON")
+			continue
+		}
+		s.Patch, s.Blobs = "none", map[string]string{"vllm/envs.py": "00"}
+	}
+	assert.Empty(t, Compare(plan, offOn, all).Findings)
+	all[1].Run.Server.Command[8] = "--no-enforce-eager"
+	assert.Equal(t, []string{"arms-differ"}, rules(Compare(plan, offOn, all).Findings))
+}
+
+func TestMeasuredLinesMayDiffer(t *testing.T) {
+	all := healthyCampaign()
+	all[3].Run.Server.Backends = with(all[3].Run.Server.Backends, "kv_cache_tokens", "1016")
+	all[3].Run.Server.Model, all[3].Run.Server.Port = "opbench-2", 8001
+	assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings)
+}
+
+func TestADifferenceIsReportedOnce(t *testing.T) {
+	all := healthyCampaign()
+	for _, i := range []int{1, 3, 5, 7} {
+		all[i].Run.Server.Versions = map[string]string{"vllm": "0.25.0", "torch": "2"}
+	}
+	found := Compare(healthyPlan(), offOn, all).Findings
+	require.Len(t, found, 2)
+	assert.Equal(t, "0001/on", found[0].Key.String())
+}
+
+// 10 : 0 has p = 2/1024, 11 : 0 has 2/2048.
+func TestPreemptionsByChance(t *testing.T) {
+	assert.InDelta(t, 2.0/1024, binomial(10, 10, 0.5), 1e-9)
+	assert.InDelta(t, 1, binomial(5, 10, 0.5), 1e-9)
+	assert.InDelta(t, 0.0107421875, binomial(9, 10, 0.5)/2, 1e-9, "both tails")
+	all := healthyCampaign()
+	all[3].Run.Phases[0].Counters[preemptionCounter] = 10
+	assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings)
+	for i := range all {
+		for j := range all[i].Run.Phases {
+			all[i].Run.Phases[j].Counters = nil
+		}
+	}
+	assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings, "an attached server may hide its counters")
+}
+
+func TestNothingToCompare(t *testing.T) {
+	got := Compare(healthyPlan(), offOn, nil)
+	assert.Equal(t, []string{"identity"}, rules(got.Findings))
+	assert.Contains(t, got.Identity.Message, "no valid run")
+
+	plan := healthyPlan()
+	plan.Scenario.Identity.Prompts = 0
+	got = Compare(plan, offOn, nil)
+	assert.Empty(t, got.Findings)
+	assert.Equal(t, IdentityNone, got.Identity.Status)
+}
+
+func TestIdentityFails(t *testing.T) {
+	for name, c := range map[string]struct {
+		mutate func(tokens [][]int)
+		say    string
+		equal  int
+	}{
+		"flipped token":         {func(x [][]int) { x[1][2] = 9 }, "0002/on against 0001/off: prompt 1 differs first at position 2: token 9, want 6; 2 of 3 prompts are equal in all 8 runs", 2},
+		"first of two":          {func(x [][]int) { x[2][1], x[2][2] = 8, 9 }, "prompt 2 differs first at position 1: token 8, want 2", 2},
+		"lengths come first":    {func(x [][]int) { x[0][0] = 9; x[2] = x[2][:2] }, "prompt 2 has 2 tokens, want 3", 1},
+		"longer":                {func(x [][]int) { x[0] = append(x[0], 4) }, "prompt 0 has 4 tokens, want 3", 2},
+		"constant in candidate": {func(x [][]int) { x[0], x[1], x[2] = []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1} }, "prompt 0 differs first at position 1: token 1, want 2", 0},
+	} {
+		all := healthyCampaign()
+		c.mutate(all[3].Identity.Tokens)
+		got := Compare(healthyPlan(), offOn, all)
+		assert.Equal(t, IdentityFail, got.Identity.Status, name)
+		assert.Contains(t, got.Identity.Message, c.say, name)
+		assert.Equal(t, c.equal, got.Identity.Equal, name)
+		assert.Empty(t, got.Findings, "FAIL(identity) makes nothing INVALID")
+	}
+}
+
+func TestIdentityVacuous(t *testing.T) {
+	for say, tokens := range map[string][][]int{
+		"3 distinct tokens in all outputs, at least 4 are needed": {{1, 2, 3}, {2, 2, 3}, {1, 1, 1}},
+		"the outputs of all 3 prompts are equal":                  {{1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}},
+	} {
+		all := healthyCampaign()
+		for i := range all {
+			all[i].Identity.Tokens = tokens
+		}
+		got := Compare(healthyPlan(), offOn, all)
+		assert.Equal(t, []string{"identity"}, rules(got.Findings))
+		assert.Equal(t, IdentityInvalid, got.Identity.Status)
+		assert.Contains(t, got.Identity.Message, "identity vacuous: "+say)
+	}
+}
+
+func TestReliability(t *testing.T) {
+	fail := func(all []results.Attempt, runs ...int) []results.Attempt {
+		for _, i := range runs {
+			all[i].Run.Failure, all[i].Run.FailureClass, all[i].Valid = "exit 137", "engine", false
+		}
+		return all
+	}
+	plan := healthyPlan()
+	assert.Nil(t, Reliability(plan, offOn, healthyCampaign()))
+	assert.Nil(t, Reliability(plan, offOn, fail(healthyCampaign(), 1)), "once is not enough")
+	assert.Nil(t, Reliability(plan, offOn, fail(healthyCampaign(), 1, 3, 4)), "the baseline fails as well")
+	assert.Nil(t, Reliability(plan, offOn, fail(healthyCampaign(), 0, 2)), "only the baseline")
+
+	f := Reliability(plan, offOn, fail(healthyCampaign(), 1, 5))
+	require.NotNil(t, f)
+	assert.Equal(t, "reliability", f.Rule)
+	assert.Contains(t, f.Message, "2 runs of on failed by its own fault and none of off; first 0001/on: the run ended early: exit 137")
+
+	all := healthyCampaign() // two different faults of the arm
+	all[1].Requests[0].Error = "500"
+	all[7].Run.Server.LogFindings[1].Text = `File "opprof.py", line 3`
+	assert.NotNil(t, Reliability(plan, offOn, all))
+	all[7].BurnIn = true
+	assert.Nil(t, Reliability(plan, offOn, all), "burn-in does not count")
+
+	all = healthyCampaign() // faults of others
+	all[1].Run.Phases[0].Client.ProbeLagP99 = 1
+	all[3].Run.Steps.Records = 0
+	all[5].Requests[0].Model = "old"
+	all[7].Run = nil
+	assert.Nil(t, Reliability(plan, offOn, all))
+}

@@ -1,0 +1,45 @@
+package validity
+
+// recorderPresence: an arm records exactly if it says so.
+func recorderPresence(s *subject) {
+	st := s.run.Steps
+	switch {
+	case s.arm.Records() && (st == nil || len(st.Files) == 0):
+		s.add(finding("recorder-missing", CauseRecorder, "arm %s records but left no step file; is the patch applied and its folder writable?", s.arm.Name))
+	case s.arm.Records() && st.Records == 0:
+		s.add(finding("recorder-missing", CauseRecorder, "arm %s records but its %d step files hold no record; look at the server's log", s.arm.Name, len(st.Files)))
+	case !s.arm.Records() && st != nil && (len(st.Files) > 0 || st.Records > 0):
+		s.add(finding("recorder-unexpected", CauseHarness, "arm %s does not record but left %d step files; does its environment set the recorder's variable?", s.arm.Name, len(st.Files)))
+	}
+}
+
+// ruleOfCheck names the checks that have a rule of their own.
+var ruleOfCheck = map[string]string{"torn-tail": "torn-tail", "footer": "no-footer"}
+
+// stepChecks: every correctness check of the step records holds. A warning is a
+// footer that a normal stop above TP1 may lose.
+func stepChecks(s *subject) {
+	st := s.run.Steps
+	if !s.arm.Records() || st == nil || len(st.Files) == 0 {
+		return
+	}
+	if len(st.Checks) == 0 {
+		s.add(finding("step-check", CauseHarness, "the step records were not checked; repeat the block"))
+	}
+	for _, c := range st.Checks {
+		if c.Failed == 0 || c.Warning {
+			continue
+		}
+		rule := ruleOfCheck[c.ID]
+		if rule == "" {
+			rule = "step-check"
+		}
+		s.add(finding(rule, CauseRecorder, "check %s failed %d of %d times, first %s", c.ID, c.Failed, max(c.Checked, c.Failed), c.First))
+	}
+}
+
+func droppedRecords(s *subject) {
+	if limit := int64(s.scenario.Design.MaxDropped); s.run.Steps != nil && s.run.Steps.Dropped > limit {
+		s.add(finding("dropped-records", CauseRecorder, "%d step records were dropped, design.max_dropped allows %d; is the disk slow or full?", s.run.Steps.Dropped, limit))
+	}
+}

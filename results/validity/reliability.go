@@ -1,0 +1,48 @@
+package validity
+
+import (
+	"slices"
+
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// minArmFaults is how often the candidate may not fail by its own fault.
+const minArmFaults = 2
+
+// Reliability decides FAIL(reliability) for a comparison: a cause that belongs
+// to the arm was seen in the candidate at least twice and never in the
+// baseline, over all attempts, void ones included, burn-in excluded. It returns
+// nil if that is not so.
+func Reliability(plan *results.Plan, c scenarios.Comparison, attempts []results.Attempt) *Finding {
+	var baseline, candidate []Finding // one per run
+	for i := range attempts {
+		a := &attempts[i]
+		if a.BurnIn || a.Run == nil {
+			continue
+		}
+		fault := armFault(plan, a)
+		switch {
+		case fault == nil:
+		case a.Key.Arm == c.Baseline:
+			baseline = append(baseline, *fault)
+		case a.Key.Arm == c.Candidate:
+			candidate = append(candidate, *fault)
+		}
+	}
+	if len(baseline) > 0 || len(candidate) < minArmFaults {
+		return nil
+	}
+	f := finding("reliability", CauseArm, "%d runs of %s failed by its own fault and none of %s; first %s: %s",
+		len(candidate), c.Candidate, c.Baseline, candidate[0].Key, candidate[0].Message)
+	f.Scope, f.Arm = ScopeComparison, c.Candidate
+	return &f
+}
+
+func armFault(plan *results.Plan, a *results.Attempt) *Finding {
+	found := Run(plan, a.Run, a.Requests, a.Identity)
+	if i := slices.IndexFunc(found, func(f Finding) bool { return f.Cause == CauseArm }); i >= 0 {
+		return &found[i]
+	}
+	return nil
+}

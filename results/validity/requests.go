@@ -1,0 +1,127 @@
+package validity
+
+import (
+	"slices"
+
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// requestsFailed: one failed or short request is enough.
+func requestsFailed(s *subject) {
+	for _, phase := range s.phaseNames() {
+		if n, all, r := s.count(phase, failed); n > 0 {
+			s.add(finding("request-failed", CauseArm,
+				"%d of %d requests of phase %s failed, the first is request %d: %s; none may: look at the server's log",
+				n, all, phase, r.Index, r.Error).in(phase))
+		}
+		if n, all, r := s.count(phase, short); n > 0 {
+			s.add(finding("request-short", CauseArm,
+				"%d of %d requests of phase %s ended early, the first is request %d with %d of %d tokens and finish_reason %q; none may: look at max-model-len and ignore_eos",
+				n, all, phase, r.Index, r.OutputTokens, r.WantTokens, r.FinishReason).in(phase))
+		}
+	}
+}
+
+func failed(r *results.Request) bool { return !r.OK() }
+
+func short(r *results.Request) bool {
+	return r.OK() && (r.OutputTokens != r.WantTokens || r.FinishReason == "")
+}
+
+// phaseNames are the phases of the requests in order of appearance.
+func (s *subject) phaseNames() []string {
+	var names []string
+	for i := range s.requests {
+		if name := s.requests[i].Phase; !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// count returns how many requests of a phase are bad, of how many, and the
+// first.
+func (s *subject) count(phase string, bad func(*results.Request) bool) (n, all int, first *results.Request) {
+	for i := range s.requests {
+		r := &s.requests[i]
+		if r.Phase != phase {
+			continue
+		}
+		all++
+		if bad(r) {
+			n++
+			if first == nil {
+				first = r
+			}
+		}
+	}
+	return n, all, first
+}
+
+// requestsUnsent: all planned requests were sent, and their records are here.
+func requestsUnsent(s *subject) {
+	s.phases(func(plan scenarios.Phase, got *results.Phase) {
+		timed := func(r *results.Request) bool { return !r.Warmup }
+		records, _, _ := s.count(plan.Name, timed)
+		want := plan.Source.Requests
+		switch {
+		case got.Unsent > 0:
+			s.add(finding("requests-unsent", CauseClient, "%d requests of phase %s were not sent; all must be: repeat the block",
+				got.Unsent, plan.Name).in(plan.Name))
+		case got.Planned != want || records != want:
+			s.add(finding("requests-unsent", CauseHarness, "the plan has %d timed requests in phase %s, the run says %d and has records of %d; repeat the block",
+				want, plan.Name, got.Planned, records).in(plan.Name))
+		}
+	})
+}
+
+// wrongModel: every answer carries the name that only our server serves.
+func wrongModel(s *subject) {
+	for _, phase := range s.phaseNames() {
+		n, all, r := s.count(phase, func(r *results.Request) bool { return r.Model != "" })
+		if n > 0 {
+			s.add(finding("wrong-model", CauseHost,
+				"%d of %d answers of phase %s come from model %q, want %q: another server answered; stop it and repeat",
+				n, all, phase, r.Model, s.run.Server.Model).in(phase))
+		}
+	}
+}
+
+// fingerprints: vLLM's system_fingerprint is constant for one start.
+func fingerprints(s *subject) {
+	seen := slices.Clone(s.run.Server.Fingerprints)
+	for i := range s.requests {
+		if f := s.requests[i].Fingerprint; f != "" {
+			seen = append(seen, f)
+		}
+	}
+	slices.Sort(seen)
+	if seen = slices.Compact(seen); len(seen) > 1 {
+		s.add(finding("fingerprint-changed", CauseHost,
+			"answers carry %d system fingerprints (%s, %s), one server start has one: another server answered; stop it and repeat",
+			len(seen), seen[0], seen[1]))
+	}
+}
+
+// cachedTokens: with prefix caching on, the work of a request is only known if
+// the server says what was cached.
+func cachedTokens(s *subject) {
+	if s.scenario.Engine.Kind != scenarios.EngineVLLM || s.hasArg("no-enable-prefix-caching") {
+		return
+	}
+	for _, phase := range s.phaseNames() {
+		n, all, _ := s.count(phase, func(r *results.Request) bool { return r.OK() && r.CachedTokens < 0 })
+		if n > 0 {
+			s.add(finding("cached-tokens-unknown", CauseHarness,
+				"%d of %d answers of phase %s do not say how many prompt tokens were cached while prefix caching is on; add no-enable-prefix-caching or check enable-prompt-tokens-details",
+				n, all, phase).in(phase))
+		}
+	}
+}
+
+func (s *subject) hasArg(name string) bool {
+	_, engine := s.scenario.Engine.Args[name]
+	_, arm := s.arm.Args[name]
+	return engine || arm
+}

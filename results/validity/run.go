@@ -1,0 +1,106 @@
+package validity
+
+import (
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// Run applies the run-level rules to one run. An empty result means that the
+// run is valid. Requests are all requests of the run, identity pass included;
+// identity is nil where the run has no outputs.json.
+//
+// A run that ended early is judged by that and by what its requests and its log
+// say: what is missing after the end follows from it.
+func Run(plan *results.Plan, run *results.Run, requests []results.Request, identity *results.Identity) []Finding {
+	s := &subject{scenario: &plan.Scenario, run: run, requests: requests, identity: identity}
+	s.arm, s.planned = plan.Scenario.Arm(run.Key.Arm)
+	rules := []func(*subject){unplannedArm, runFailed, requestsFailed, serverLog}
+	if run.Failure == "" {
+		rules = append(rules, phasesMissing, requestsUnsent, primaries,
+			serverExit, proofs, wrongModel, fingerprints, cachedTokens,
+			recorderPresence, stepChecks, droppedRecords, identityMissing)
+	}
+	if run.Failure == "" && plan.Scenario.Purpose != scenarios.Correctness {
+		rules = append(rules, probeLag, sendLateness, concurrency, lateJIT) // no time is reported without them
+	}
+	for _, rule := range rules {
+		rule(s)
+	}
+	return s.found
+}
+
+// subject is the run under judgement.
+type subject struct {
+	scenario *scenarios.Scenario
+	arm      scenarios.Arm
+	planned  bool // the plan knows the arm
+	run      *results.Run
+	requests []results.Request
+	identity *results.Identity
+	found    []Finding
+}
+
+func (s *subject) add(f Finding) {
+	f.Scope, f.Key, f.Arm = ScopeRun, s.run.Key, s.run.Key.Arm
+	s.found = append(s.found, f)
+}
+
+func (s *subject) attached() bool { return s.scenario.Engine.Kind == scenarios.EngineAttach }
+
+// phases visits the phases that were planned and measured.
+func (s *subject) phases(visit func(plan scenarios.Phase, got *results.Phase)) {
+	for _, plan := range s.scenario.Phases {
+		for i := range s.run.Phases {
+			if s.run.Phases[i].Name == plan.Name {
+				visit(plan, &s.run.Phases[i])
+			}
+		}
+	}
+}
+
+func unplannedArm(s *subject) {
+	if !s.planned {
+		s.add(finding("unplanned-arm", CauseHarness, "the plan has no arm %q: this run belongs to another campaign", s.run.Key.Arm))
+	}
+}
+
+func runFailed(s *subject) {
+	if s.run.Failure == "" {
+		return
+	}
+	cause := CauseHarness
+	switch s.run.FailureClass {
+	case "engine":
+		cause = CauseArm
+	case "recorder":
+		cause = CauseRecorder
+	case "host":
+		cause = CauseHost
+	}
+	s.add(finding("run-failed", cause, "the run ended early: %s; see server.log.zst of the run", s.run.Failure))
+}
+
+func phasesMissing(s *subject) {
+	for _, plan := range s.scenario.Phases {
+		seen := 0
+		for _, got := range s.run.Phases {
+			if got.Name == plan.Name {
+				seen++
+			}
+		}
+		if seen != 1 {
+			s.add(finding("phase-missing", CauseHarness, "phase %s was measured %d times, want once; repeat the block", plan.Name, seen).in(plan.Name))
+		}
+	}
+}
+
+func identityMissing(s *subject) {
+	want := s.scenario.Identity.Prompts
+	switch {
+	case want == 0:
+	case s.identity == nil || s.run.Identity == nil:
+		s.add(finding("identity-missing", CauseHarness, "the identity pass is missing, %d prompts were planned; repeat the block", want))
+	case len(s.identity.Tokens) != want || s.run.Identity.Prompts != want:
+		s.add(finding("identity-missing", CauseHarness, "the identity pass has %d of %d prompts; repeat the block", len(s.identity.Tokens), want))
+	}
+}

@@ -1,0 +1,38 @@
+package scenarios
+
+import (
+	"embed"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+//go:embed *.yaml
+var bundled embed.FS
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON Schema (2020-12) of scenario files, for editors.
+func Schema() []byte { return append([]byte(nil), schema...) }
+
+// Bundled returns the names of the scenarios that ship with the tool, sorted.
+func Bundled() []string {
+	// The pattern is constant and the tree embedded: this cannot fail.
+	entries, _ := bundled.ReadDir(".")
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Open returns the text of a bundled scenario.
+func Open(name string) ([]byte, error) {
+	text, err := bundled.ReadFile(name + ".yaml")
+	if err != nil {
+		return nil, fmt.Errorf("no bundled scenario %s%s", quote(name), suggest(name, Bundled()))
+	}
+	return text, nil
+}

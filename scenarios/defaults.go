@@ -1,0 +1,151 @@
+package scenarios
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Defaults that other packages or documents speak of.
+const (
+	defaultBlocks   = 10
+	defaultRequests = 100
+	defaultTokens   = 128
+	// Ids below defaultVocabLow are often special tokens; 32000 is the
+	// smallest vocabulary of the common model families.
+	defaultVocabLow  = 10
+	defaultVocabSize = 32000
+	defaultWarmup    = 10
+	// identitySeed is one number for all scenarios, so that two campaigns on
+	// one model send the same identity prompts.
+	identitySeed = 20260711
+)
+
+// Metrics returns the five serving metrics that can be primary, in the order
+// in which reports list them.
+func Metrics() []string {
+	return []string{"ttft_p50", "ttft_p95", "tpot_p50", "tpot_p95", "output_throughput"}
+}
+
+// NotGated returns the metrics that are primary in no phase: the report must
+// say that nothing was decided about them.
+func (s *Scenario) NotGated() []string {
+	primary := map[string]bool{}
+	for _, p := range s.Phases {
+		for _, m := range p.Primary {
+			primary[m] = true
+		}
+	}
+	var open []string
+	for _, m := range Metrics() {
+		if !primary[m] {
+			open = append(open, m)
+		}
+	}
+	return open
+}
+
+// defaults returns a scenario with every default that hangs on nothing else.
+func defaults() Scenario {
+	return Scenario{
+		Purpose: Overhead,
+		Engine:  Engine{Args: map[string]string{}, Env: map[string]string{}},
+		Design:  Design{Cooldown: 5 * time.Second},
+		Gate:    Gate{Margin: 0.03, Confidence: 0.95},
+		Client:  Client{MaxProbeLagP99: 2 * time.Millisecond, RequestTimeout: 120 * time.Second},
+		Identity: Identity{
+			Prompts: 64, PromptTokens: 32, OutputTokens: 64, MinDistinct: 4, Seed: identitySeed,
+		},
+	}
+}
+
+func defaultPhase() Phase {
+	tokens := Dist{Kind: "fixed", Value: defaultTokens}
+	return Phase{
+		Source: Source{
+			Kind: "synthetic", Requests: defaultRequests,
+			PromptTokens: tokens, OutputTokens: tokens,
+			VocabSize: defaultVocabSize, VocabLow: defaultVocabLow,
+		},
+		Arrival: Arrival{Kind: "closed"},
+	}
+}
+
+// complete fills in the defaults that hang on other values.
+func complete(f *file, s *Scenario) {
+	completeEngine(f, s)
+	completeDesign(f, s)
+	for i := range s.Phases {
+		completePhase(f, fmt.Sprintf("phases[%d]", i), s.Purpose, &s.Phases[i])
+	}
+	if !f.has("compare") && len(s.Arms) > 0 {
+		for _, a := range s.Arms[1:] {
+			s.Compare = append(s.Compare, Comparison{Baseline: s.Arms[0].Name, Candidate: a.Name})
+		}
+	}
+	if !f.has("gate.require_all_five") && s.Purpose != Correctness {
+		s.Gate.RequireAllFive = strings.HasPrefix(s.Name, "phase2-") || s.Name == "revisions"
+	}
+}
+
+func completeEngine(f *file, s *Scenario) {
+	if s.Engine.Kind == EngineVLLM && !f.has("engine.python") {
+		s.Engine.Python = "python3"
+	}
+	if s.Engine.Kind == EngineSim && !f.has("engine.model") {
+		s.Engine.Model = "simulated"
+	}
+}
+
+func completeDesign(f *file, s *Scenario) {
+	checks := s.Purpose == Correctness
+	if !f.has("design.blocks") {
+		s.Design.Blocks = defaultBlocks
+		if checks {
+			s.Design.Blocks = 1
+		}
+	}
+	if !f.has("design.burn_in_blocks") && !checks {
+		s.Design.BurnInBlocks = 1
+	}
+	if !f.has("design.looks") {
+		s.Design.Looks = []int{s.Design.Blocks}
+	}
+}
+
+func completePhase(f *file, path string, purpose Purpose, p *Phase) {
+	closed := p.Arrival.Kind == "closed"
+	if closed && p.Arrival.Streams == 0 {
+		p.Arrival.Streams = 1
+	}
+	if !f.has(path + ".warmup.requests") {
+		p.Warmup.Requests = max(defaultWarmup, p.Arrival.Streams)
+	}
+	completeDist(&p.Source.PromptTokens)
+	completeDist(&p.Source.OutputTokens)
+	if f.has(path + ".primary") {
+		return
+	}
+	p.Primary = []string{}
+	switch {
+	case purpose == Correctness:
+	case closed:
+		p.Primary = []string{"output_throughput", "tpot_p50", "tpot_p95"}
+	default:
+		p.Primary = []string{"ttft_p50", "ttft_p95"}
+	}
+}
+
+// completeDist clips a lognormal at four times its p95: the far tail would
+// decide a run's length by a single request.
+func completeDist(d *Dist) {
+	if d.Kind != "lognormal" {
+		return
+	}
+	if d.Min == 0 {
+		d.Min = 1
+	}
+	if d.Max == 0 {
+		d.Max = min(4*d.P95, maxTokens)
+	}
+}

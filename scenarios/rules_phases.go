@@ -1,0 +1,178 @@
+package scenarios
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// minTPOTOutput is the shortest output that gives a meaningful time per output
+// token.
+const minTPOTOutput = 16
+
+func checkPhases(f *file, s *Scenario) {
+	if len(s.Phases) == 0 {
+		f.rule("phases", "need at least one phase")
+	}
+	names, primaries := map[string]int{}, 0
+	for i, p := range s.Phases {
+		path := fmt.Sprintf("phases[%d]", i)
+		if first, twice := names[p.Name]; twice && p.Name != "" {
+			f.rule(path+".name", "duplicate name: phases[%d] is %s already", first, p.Name)
+		} else {
+			names[p.Name] = i
+		}
+		checkSource(f, path+".source", p.Source)
+		checkArrival(f, path+".arrival", p)
+		checkWarmup(f, path+".warmup.requests", p)
+		checkPrimary(f, s, path, p)
+		checkModelLength(f, s, path+".source", most(p.Source.PromptTokens), most(p.Source.OutputTokens))
+		primaries += len(p.Primary)
+	}
+	if primaries == 0 && len(s.Phases) > 0 && s.Purpose != Correctness {
+		f.rule("phases", "no phase has a primary metric: nothing would be decided")
+	}
+}
+
+// Keys that only some kinds of an object have, with those kinds.
+var (
+	sourceKinds = map[string][]string{
+		"file": {"trace"}, "format": {"trace"},
+		"requests": {"synthetic"}, "prompt_tokens": {"synthetic"}, "output_tokens": {"synthetic"},
+	}
+	arrivalKinds = map[string][]string{
+		"streams": {"closed"}, "ramp": {"closed"},
+		"rate": {"poisson", "constant", "gamma"}, "burstiness": {"gamma"},
+		"file": {"trace"}, "format": {"trace"}, "scale": {"trace"},
+	}
+	distKinds = map[string][]string{
+		"value": {"fixed"}, "min": {"uniform", "lognormal"}, "max": {"uniform", "lognormal"},
+		"median": {"lognormal"}, "p95": {"lognormal"},
+	}
+)
+
+// checkKind reports the keys below path that do not belong to the kind.
+func checkKind(f *file, path, kind string, owners map[string][]string) {
+	for _, key := range slices.Sorted(maps.Keys(owners)) {
+		if f.has(path+"."+key) && !slices.Contains(owners[key], kind) {
+			f.rule(path+"."+key, "belongs to %s, and this is %s", oneOf(owners[key]), kind)
+		}
+	}
+}
+
+func checkSource(f *file, path string, s Source) {
+	if f.wrong(path + ".kind") {
+		return
+	}
+	checkKind(f, path, s.Kind, sourceKinds)
+	if s.Kind != "synthetic" {
+		f.rule(path+".kind", "not supported yet: %s; write synthetic", s.Kind)
+		return
+	}
+	checkDist(f, path+".prompt_tokens", s.PromptTokens)
+	checkDist(f, path+".output_tokens", s.OutputTokens)
+	if s.VocabLow >= s.VocabSize-1 {
+		at := path + ".vocab_low"
+		if !f.has(at) {
+			at = path + ".vocab_size"
+		}
+		f.rule(at, "token ids are drawn from %d to %d: that leaves fewer than two", s.VocabLow, s.VocabSize-1)
+	}
+	if shortest := least(s.PromptTokens); shortest > 0 && s.SharedPrefix >= shortest {
+		f.rule(path+".shared_prefix", "must be shorter than the shortest prompt (%d): each needs tokens of its own", shortest)
+	}
+}
+
+func checkDist(f *file, path string, d Dist) {
+	if d.Kind == "" {
+		return
+	}
+	checkKind(f, path, d.Kind, distKinds)
+	for _, need := range map[string][]string{
+		"fixed": {"value"}, "uniform": {"min", "max"}, "lognormal": {"median", "p95"},
+	}[d.Kind] {
+		if f.has(path+".dist") && !f.has(path+"."+need) {
+			f.rule(path+"."+need, "missing: %s needs it", d.Kind)
+			return
+		}
+	}
+	switch {
+	case d.Kind == "lognormal" && d.P95 <= d.Median:
+		f.rule(path+".p95", "must be above the median (%d), got %d", d.Median, d.P95)
+	case d.Kind == "lognormal" && (d.Median < d.Min || d.Median > d.Max):
+		f.rule(path+".median", "must lie between min and max (%d to %d), got %d", d.Min, d.Max, d.Median)
+	case d.Kind == "uniform" && d.Max < d.Min:
+		f.rule(path+".max", "must not be below min (%d), got %d", d.Min, d.Max)
+	}
+}
+
+// least and most bound the tokens that a distribution can give.
+func least(d Dist) int {
+	if d.Kind == "fixed" {
+		return d.Value
+	}
+	return d.Min
+}
+
+func most(d Dist) int {
+	if d.Kind == "fixed" {
+		return d.Value
+	}
+	return d.Max
+}
+
+func checkArrival(f *file, path string, p Phase) {
+	a := p.Arrival
+	if f.wrong(path + ".kind") {
+		return
+	}
+	checkKind(f, path, a.Kind, arrivalKinds)
+	switch {
+	case a.Kind == "constant" || a.Kind == "gamma" || a.Kind == "trace":
+		f.rule(path+".kind", "not supported yet: %s arrivals; use closed or poisson", a.Kind)
+	case a.Kind == "poisson" && !f.has(path+".rate"):
+		f.rule(path+".rate", "missing: poisson arrivals need a rate, such as 12/s")
+	case a.Kind == "closed" && a.Streams > p.Source.Requests:
+		f.rule(path+".streams", "more streams (%d) than requests (%d): they would never all be busy",
+			a.Streams, p.Source.Requests)
+	}
+}
+
+func checkWarmup(f *file, path string, p Phase) {
+	if p.Arrival.Kind == "closed" && p.Warmup.Requests < p.Arrival.Streams {
+		f.rule(path, "must at least fill the %d streams, got %d", p.Arrival.Streams, p.Warmup.Requests)
+	}
+}
+
+func checkPrimary(f *file, s *Scenario, path string, p Phase) {
+	if s.Purpose == Correctness && len(p.Primary) > 0 {
+		f.rule(path+".primary", "a correctness scenario has no primary metrics: leave this out")
+		return
+	}
+	for i, m := range p.Primary {
+		at := fmt.Sprintf("%s.primary[%d]", path, i)
+		if !f.has(at) {
+			at = path + ".primary"
+		}
+		switch out := least(p.Source.OutputTokens); {
+		case slices.Contains(p.Primary[:i], m):
+			f.rule(at, "%s is listed twice", m)
+		case m == "output_throughput" && p.Arrival.Kind != "closed":
+			f.rule(at, "output_throughput can be primary only under closed-loop load: "+
+				"below saturation an open loop fixes it, and the gate would pass anything")
+		case strings.HasPrefix(m, "tpot_") && out > 0 && out < minTPOTOutput:
+			f.rule(at, "%s needs outputs of at least %d tokens, and they can be as short as %d", m, minTPOTOutput, out)
+		}
+	}
+}
+
+// checkModelLength compares the longest request with the server's limit, where
+// the scenario states one.
+func checkModelLength(f *file, s *Scenario, path string, prompt, output int) {
+	limit, err := strconv.Atoi(s.Engine.Args["max-model-len"])
+	if err == nil && prompt+output > limit {
+		f.rule(path, "a request can need %d + %d tokens, more than engine.args.max-model-len (%d)", prompt, output, limit)
+	}
+}
