@@ -84,7 +84,7 @@ func (a *app) campaign(plan *results.Plan, f runFlags, open func() (string, erro
 	}
 	fmt.Fprintln(a.stderr, "run directory:", dir)
 	p := a.startProgress(f.quiet)
-	err = harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Observe: p.observe, Tool: version})
+	err = harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Observe: p.observe, Tool: version, Private: a.private()})
 	p.stop()
 	switch {
 	case errors.Is(err, harness.ErrStopped):
@@ -101,6 +101,20 @@ func (a *app) campaign(plan *results.Plan, f runFlags, open func() (string, erro
 // campaigns, because vLLM's compile cache depends on it.
 func (a *app) workDir(plan *results.Plan) string {
 	return filepath.Join(a.cache, string(plan.Scenario.Engine.Kind))
+}
+
+// private are the paths of this machine that no log of a run keeps.
+func (a *app) private() map[string]string {
+	paths := map[string]string{a.cache: "{cache}", a.variable("HOME"): "~"}
+	if dir, err := os.Getwd(); err == nil {
+		paths[dir] = "{cwd}"
+	}
+	for p := range paths {
+		if len(p) < 2 { // "" and "/" would replace everything
+			delete(paths, p)
+		}
+	}
+	return paths
 }
 
 // interruptible is a context that the first signal ends; the second quits.

@@ -28,6 +28,9 @@ type Options struct {
 	TimeBudget time.Duration
 	// Observe is called at each change of state. It must not block.
 	Observe func(Status)
+	// Private maps paths of this machine to what replaces them in the logs and
+	// messages of a run, so that a campaign can be published as it is.
+	Private map[string]string
 	// Tool is the version of opbench, for the ledger.
 	Tool string
 }

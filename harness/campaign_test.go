@@ -140,10 +140,18 @@ func TestCampaignFromStartToEnd(t *testing.T) {
 			assert.Len(t, a.Identity.Tokens, 4)
 			assert.Len(t, a.Requests, 20, "16 of the phase and 4 of the identity pass")
 			assert.FileExists(t, filepath.Join(results.RunPath(dir, a.Key), "server.log.zst"))
+			assert.NoFileExists(t, filepath.Join(results.RunPath(dir, a.Key), "server.log"))
 		}
 		err := execute(dir, Options{}, nil)
 		require.ErrorIs(t, err, ErrRefused, "a closed plan is never extended")
 	})
+}
+
+// What a run keeps of texts names no path of the machine.
+func TestPrivatePaths(t *testing.T) {
+	dir := t.TempDir()
+	r := &run{dir: dir, campaign: &campaign{Options: Options{Private: map[string]string{"/home/u": "~", "/home/u/work": "{cwd}"}}}}
+	assert.Equal(t, "{cwd}/a ~/b {run_dir}/steps /etc", r.private("/home/u/work/a /home/u/b "+dir+"/steps /etc"))
 }
 
 // A server that dies voids its block; the block is repeated in its slot with

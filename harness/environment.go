@@ -26,7 +26,8 @@ func environment(ctx context.Context, versions map[string]string) (results.Envir
 	if err != nil {
 		return e, fmt.Errorf("describe the host: %w", err)
 	}
-	e.Hostname, e.Kernel = h.Hostname, h.KernelVersion
+	name := sha256.Sum256([]byte(h.HostID + " " + h.Hostname)) // published campaigns tell hosts apart without naming them
+	e.Host, e.Kernel = hex.EncodeToString(name[:6]), h.KernelVersion
 	if c, err := cpu.InfoWithContext(ctx); err == nil && len(c) > 0 {
 		e.CPUModel = strings.TrimSpace(c[0].ModelName)
 	}

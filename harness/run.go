@@ -87,7 +87,7 @@ func newNonce() string {
 // fail notes the first thing that went wrong and whose fault it is.
 func (r *run) fail(class string, err error) {
 	if r.record.Failure == "" {
-		r.record.Failure, r.record.FailureClass = err.Error(), class
+		r.record.Failure, r.record.FailureClass = r.private(err.Error()), class
 	}
 }
 
@@ -221,7 +221,13 @@ func (r *run) finish() {
 	proofs := r.record.Server.Proofs
 	r.record.Server = r.server.Info()
 	r.record.Server.Proofs, r.record.Server.Stop = proofs, stop
-	r.record.Server.LogFindings = r.server.LogFindings()
+	for _, l := range r.server.LogFindings() {
+		l.Text = r.private(l.Text)
+		r.record.Server.LogFindings = append(r.record.Server.LogFindings, l)
+	}
+	for k, v := range r.record.Server.Backends {
+		r.record.Server.Backends[k] = r.private(v)
+	}
 	seen := map[string]bool{}
 	for i := range r.requests {
 		if f := r.requests[i].Fingerprint; f != "" && !seen[f] {
@@ -240,11 +246,8 @@ func (r *run) save() error {
 	if err := os.Remove(filepath.Join(r.dir, "server.pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	log := filepath.Join(r.dir, "server.log")
-	if _, err := os.Stat(log); err == nil {
-		if _, err := results.CompressFile(log); err != nil {
-			return err
-		}
+	if err := r.keepLog(); err != nil {
+		return err
 	}
 	if r.identity != nil {
 		if err := results.WriteJSON(filepath.Join(r.dir, "outputs.json"), r.identity); err != nil {

@@ -310,7 +310,7 @@ func (tr *trial) outputs() *results.Identity {
 
 func environment() *results.Environment {
 	return &results.Environment{
-		Schema: results.Schema, Kind: "environment", Hostname: "node7", Kernel: "6.8.0", CPUModel: "Xeon 8480", Cores: 32,
+		Schema: results.Schema, Kind: "environment", Host: "node7", Kernel: "6.8.0", CPUModel: "Xeon 8480", Cores: 32,
 		MemoryBytes: 256 << 30, GPUs: []string{"NVIDIA H20"}, Driver: "570.86", Fingerprint: hashText("host"),
 	}
 }

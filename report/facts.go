@@ -119,6 +119,14 @@ func (t *factTable) addServer(a *attempt) {
 	for _, k := range sortedKeys(s.Backends) {
 		t.add("backend: "+k, s.Backends[k], a)
 	}
+	for _, k := range []string{"attention", "moe"} {
+		if s.Backends[k] == "" && s.Engine == string(scenarios.EngineVLLM) {
+			t.add("backend: "+k, "not named in the server's log", a)
+		}
+	}
+	for _, role := range sortedKeys(s.Schedule) {
+		t.add("CPU scheduling of "+role, s.Schedule[role], a)
+	}
 	if s.ModelSHA256 != "" {
 		t.add("model SHA-256", s.ModelSHA256, a)
 	}

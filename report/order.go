@@ -21,7 +21,7 @@ func hostOf(a *attempt) string {
 	if a.Environment == nil {
 		return ""
 	}
-	return a.Environment.Hostname + "\x00" + a.Environment.Fingerprint
+	return a.Environment.Host + "\x00" + a.Environment.Fingerprint
 }
 
 func distinct(names []string) []string {

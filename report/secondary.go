@@ -17,7 +17,7 @@ func (b *builder) cpu(c *Comparison) []CPU {
 		base, cand := b.cpuSeconds(c.Baseline, p.Name), b.cpuSeconds(c.Candidate, p.Name)
 		for _, role := range sortedKeys(base) {
 			x, also := cand[role]
-			if !also {
+			if !also || x == 0 && base[role] == 0 { // a role that only waits
 				continue
 			}
 			row := CPU{Phase: p.Name, Role: role, Baseline: base[role], Candidate: x}

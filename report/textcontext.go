@@ -72,7 +72,8 @@ func (t textWriter) context(v *View) {
 	t.item("tool", fmt.Sprintf("opbench %s, rules %s, campaign %s", v.Tool, v.Rules, v.Subject.Campaign))
 }
 
-// shortFact is the length up to which facts share a paragraph.
+// shortFact is the length up to which facts share a paragraph. Longer ones that
+// are equal in all runs are left to the page, but for the command.
 const shortFact = 50
 
 func (t textWriter) environment(facts []Fact) {
@@ -85,10 +86,19 @@ func (t textWriter) environment(facts []Fact) {
 	if short != nil {
 		t.item("host", strings.Join(short, " · "))
 	}
+	left := 0
 	for _, f := range facts {
-		if line := factLine(&f); f.By != nil || len(line) > shortFact {
+		line := factLine(&f)
+		switch {
+		case f.By == nil && len(line) <= shortFact:
+		case f.By == nil && !strings.HasPrefix(f.Name, "command"):
+			left++
+		default:
 			t.item("host", line)
 		}
+	}
+	if left > 0 {
+		t.item("host", fmt.Sprintf("%s equal in all runs: see report.html", plural(left, "longer fact is", "longer facts are")))
 	}
 }
 

@@ -23,7 +23,7 @@ func sealRun(t *testing.T, dir string, l *Ledger, key Key, last Event) {
 	run := RunPath(dir, key)
 	require.NoError(t, os.MkdirAll(run, 0o755))
 	require.NoError(t, WriteJSON(filepath.Join(run, "run.json"), Run{Schema: Schema, Kind: "run", Key: key}))
-	require.NoError(t, WriteJSON(filepath.Join(run, "environment.json"), Environment{Hostname: "h"}))
+	require.NoError(t, WriteJSON(filepath.Join(run, "environment.json"), Environment{Host: "h"}))
 	require.NoError(t, WriteRequests(filepath.Join(run, "requests.jsonl.zst"), someRequests()))
 	sum, err := Seal(run)
 	require.NoError(t, err)

@@ -6,7 +6,7 @@ package results
 type Environment struct {
 	Schema      int               `json:"schema"`
 	Kind        string            `json:"kind"` // "environment"
-	Hostname    string            `json:"hostname"`
+	Host        string            `json:"host"` // digest of the host's name
 	Kernel      string            `json:"kernel"`
 	CPUModel    string            `json:"cpu_model"`
 	Cores       int               `json:"cores"`

@@ -58,7 +58,10 @@ func serveForTest(mode string) {
 		signal.Reset(syscall.SIGINT)
 	case "busy":
 		go func() {
-			for {
+			for sum := 0; ; sum++ {
+				if sum < 0 {
+					return
+				}
 			}
 		}()
 	}

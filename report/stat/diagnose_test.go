@@ -23,7 +23,7 @@ func TestFragile(t *testing.T) {
 	require.NoError(t, err)
 	var want []int
 	for i := range hanging {
-		if mustAnalyze(t, slices.Delete(slices.Clone(hanging), i, i+1), Options{}).U >= tight {
+		if mustAnalyze(t, slices.Delete(slices.Clone(hanging), i, i+1), Options{}).T.Hi >= tight {
 			want = append(want, i)
 		}
 	}

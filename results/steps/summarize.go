@@ -94,6 +94,8 @@ type pass struct {
 	ranks   map[string][]string // data-parallel rank to its files
 	footers int                 // files that end with one
 	resumed int64               // resumed requests
+	// preemptedHits are cached tokens of lookups by preempted requests.
+	preemptedHits int64
 }
 
 func newPass(opt Options) *pass {
@@ -184,6 +186,7 @@ func (p *pass) record(at place, before *past, r *Record) {
 	if l := r.Prefix.Local; l != nil {
 		o.PrefixQueries += l.Queries
 		o.PrefixHits += l.Hits
+		p.preemptedHits += l.PreemptedHits
 	}
 	add(o.ContextHist, r.ContextLengthHist[:])
 	add(o.ChunkHist, r.ChunkedPrefill.SizeHist[:])

@@ -1,0 +1,45 @@
+package harness
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
+)
+
+// private replaces the paths of this machine in a text, the longest first.
+func (r *run) private(text string) string {
+	if abs, err := filepath.Abs(r.dir); err == nil {
+		text = strings.ReplaceAll(text, abs, scenarios.RunDirToken)
+	}
+	paths := slices.SortedFunc(maps.Keys(r.Private), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	for _, p := range paths {
+		text = strings.ReplaceAll(text, p, r.Private[p])
+	}
+	return text
+}
+
+// keepLog stores the server's log compressed, without paths of this machine.
+func (r *run) keepLog() error {
+	path := filepath.Join(r.dir, "server.log")
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // an attached endpoint has none
+	}
+	if err != nil {
+		return fmt.Errorf("keep the server's log: %w", err)
+	}
+	if err := os.WriteFile(path, []byte(r.private(string(data))), 0o644); err != nil {
+		return fmt.Errorf("keep the server's log: %w", err)
+	}
+	_, err = results.CompressFile(path)
+	return err
+}
