@@ -103,6 +103,7 @@ func (r *run) doing(what string) {
 // serve drives all phases and the identity pass.
 func (r *run) serve(ctx context.Context) {
 	r.record.Server = r.server.Info()
+	r.prove("ready")
 	r.target = load.Target{
 		Dial: r.server.Dial, Host: "127.0.0.1", Model: r.record.Server.Model,
 		Timeout: r.plan.Scenario.Client.RequestTimeout, Origin: time.Now().Add(-time.Millisecond),

@@ -340,7 +340,7 @@ func (tr *trial) writeSteps(dir string, r *recorded) {
 	t := tr.t
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, steps.Folder), 0o755))
 	var buf bytes.Buffer
-	w, err := steps.NewWriter(&buf, steps.Header{EngineID: "dp0-pid1", PID: 1, Runner: "v1", MaxNumSeqs: 8, MaxNumBatchedTokens: 8192, BlockSize: 16})
+	w, err := steps.NewWriter(&buf, steps.Header{Revision: r.run.Server.Patch, EngineID: "dp0-pid1", PID: 1, Runner: "v1", MaxNumSeqs: 8, MaxNumBatchedTokens: 8192, BlockSize: 16})
 	require.NoError(t, err)
 	wall, index := r.run.Start.UnixNano(), int64(0)
 	for _, q := range r.requests {

@@ -42,7 +42,7 @@ func (b *builder) conclude() {
 		stat.Pass: ExitPass, stat.Fail: ExitFail, stat.Inconclusive: ExitInconclusive, stat.Invalid: ExitInvalid,
 	}[v.Verdict]
 	b.say(b.sentence(gating))
-	v.Next = b.next(gating)
+	v.Next, v.Needs = b.next(gating), needs(v.Verdict, gating)
 }
 
 // say sets the sentence, which never hides what engine it is about.

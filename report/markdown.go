@@ -50,6 +50,7 @@ func WriteMarkdown(w io.Writer, v *View) error {
 			m.comparison(v, &v.Comparisons[i])
 		}
 	}
+	m.folded("What would decide it", m.list(v.Needs))
 	m.folded("Validity and runs", m.validity(v))
 	m.folded("Beside the metrics", m.secondary(v))
 	m.folded("Environment", m.environment(v))
@@ -60,6 +61,14 @@ func WriteMarkdown(w io.Writer, v *View) error {
 	m.f("<sub>opbench %s · rules %s · %s</sub>\n", md(v.Tool), md(v.Rules), md(v.Subject.Campaign))
 	_, err := io.WriteString(w, m.String())
 	return err
+}
+
+func (*markdown) list(items []string) string {
+	m := &markdown{}
+	for _, s := range items {
+		m.f("- %s\n", md(s))
+	}
+	return m.String()
 }
 
 func (m *markdown) head(v *View) {

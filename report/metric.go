@@ -41,6 +41,9 @@ func (b *builder) metric(c *Comparison, phase string, m metrics.Metric, primary 
 		out.bounds()
 		out.decide("too few blocks", nil)
 		b.diagnose(c, &out, opt)
+		if out.Advice != nil {
+			out.Advice.Noise = b.noise(c, phase, &out)
+		}
 	}
 	return out, true
 }

@@ -187,7 +187,6 @@ func (b *builder) nextBlocks(gating []*Comparison) []string {
 		if p.Advice == nil {
 			continue
 		}
-		lines = append(lines, p.adviceLine())
 		least = max(least, p.Advice.IfZeroUpper)
 		most = max(most, p.Advice.IfObservedUpper)
 		hopeless = hopeless || p.Advice.IfObserved == 0
@@ -206,6 +205,20 @@ func (b *builder) nextBlocks(gating []*Comparison) []string {
 	return lines
 }
 
+// needs lists what each undecided metric would take.
+func needs(v stat.Verdict, gating []*Comparison) []string {
+	if v != stat.Inconclusive {
+		return nil
+	}
+	var lines []string
+	for _, p := range allPrimaries(gating) {
+		if p.Advice != nil {
+			lines = append(lines, p.adviceLine())
+		}
+	}
+	return lines
+}
+
 func blocksToPlan(least, most int) string {
 	if most <= least {
 		return fmt.Sprint(least)
@@ -215,22 +228,27 @@ func blocksToPlan(least, most int) string {
 
 func (p primary) adviceLine() string {
 	a := p.Advice
-	line := fmt.Sprintf("%s: estimate %s, bound %s, so the data support a margin just above %s %%; ",
-		p, trimmed(maybePercent(p.Effect, p.MarginPct)), trimmed(maybePercent(p.Upper, p.MarginPct)),
-		strings.TrimPrefix(strings.TrimSuffix(trimmed(percent(a.Supports, p.MarginPct)), " %"), "+"))
-	line += "90 % power needs " + blocksRange(a.IfZero, a.IfZeroUpper) + " if the true effect is 0"
+	supports := strings.TrimPrefix(trimmed(percent(a.Supports, p.MarginPct)), "+")
+	line := fmt.Sprintf("%s: supports a margin above %s; 90 %% power needs %s if the true effect is 0", p, supports, blocksRange(a.IfZero, a.IfZeroUpper))
 	if a.IfObserved == 0 {
-		return line + ", and no number of blocks if it is the estimate"
+		line += ", no number of blocks if it is the estimate"
+	} else {
+		line += ", " + blocksRange(a.IfObserved, a.IfObservedUpper) + " if it is the estimate"
 	}
-	return line + ", " + blocksRange(a.IfObserved, a.IfObservedUpper) + " if it is the estimate"
+	if a.Noise != "" {
+		line += "; noise " + a.Noise
+	}
+	return line
 }
 
+// blocksRange gives the blocks at the observed spread and at the 80 % upper
+// limit of it.
 func blocksRange(n, upper int) string {
-	if n == 0 || upper == 0 {
+	switch {
+	case n == 0 || upper == 0:
 		return "more blocks than anyone runs"
-	}
-	if n == upper {
+	case n == upper:
 		return fmt.Sprintf("%d blocks", n)
 	}
-	return fmt.Sprintf("%d blocks (%d at the 80 %% upper limit of the spread)", n, upper)
+	return fmt.Sprintf("%d to %d blocks", n, upper)
 }

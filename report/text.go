@@ -40,6 +40,9 @@ func WriteText(w io.Writer, v *View) error {
 		}
 	}
 	t.line("")
+	for _, n := range v.Needs {
+		t.item("needs", n)
+	}
 	t.recorders(v)
 	t.runs(v)
 	t.context(v)

@@ -25,6 +25,8 @@ type View struct {
 	Notes []string `json:"notes,omitempty"`
 	// Next says what to do now; empty after a PASS.
 	Next []string `json:"next,omitempty"`
+	// Needs says for each undecided primary metric what would decide it.
+	Needs []string `json:"needs,omitempty"`
 
 	Subject   Subject `json:"subject"`
 	Simulated bool    `json:"simulated"`
@@ -182,6 +184,8 @@ type Advice struct {
 	IfZeroUpper     int `json:"blocks_if_no_effect_upper_spread"`
 	IfObserved      int `json:"blocks_at_observed_effect"`
 	IfObservedUpper int `json:"blocks_at_observed_effect_upper_spread"`
+	// Noise says where the spread comes from; empty for rates.
+	Noise string `json:"noise,omitempty"`
 }
 
 // Pair is the two runs of one block.

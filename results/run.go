@@ -132,19 +132,23 @@ type Outputs struct {
 
 // Steps summarises the Layer-1 records of a run.
 type Steps struct {
-	Files         []StepFile `json:"files"`
-	Records       int64      `json:"records"`
-	Steps         int64      `json:"steps"` // index range, empty runs counted
-	EmptySteps    int64      `json:"empty_steps"`
-	Bytes         int64      `json:"bytes"` // of the uncompressed files
-	BacklogMax    int64      `json:"backlog_max"`
-	Dropped       int64      `json:"dropped"`
-	Preemptions   int64      `json:"preemptions"`
-	PrefillTokens int64      `json:"prefill_tokens"`
-	DecodeTokens  int64      `json:"decode_tokens"`
-	ResumedTokens int64      `json:"resumed_tokens"`
-	PrefixQueries int64      `json:"prefix_queries"`
-	PrefixHits    int64      `json:"prefix_hits"`
+	Files []StepFile `json:"files"`
+	// Revision and Blobs are what the recorder says of itself in its header:
+	// patch id, and git blob ids of the patched files as imported.
+	Revision      string            `json:"revision,omitempty"`
+	Blobs         map[string]string `json:"blobs,omitempty"`
+	Records       int64             `json:"records"`
+	Steps         int64             `json:"steps"` // index range, empty runs counted
+	EmptySteps    int64             `json:"empty_steps"`
+	Bytes         int64             `json:"bytes"` // of the uncompressed files
+	BacklogMax    int64             `json:"backlog_max"`
+	Dropped       int64             `json:"dropped"`
+	Preemptions   int64             `json:"preemptions"`
+	PrefillTokens int64             `json:"prefill_tokens"`
+	DecodeTokens  int64             `json:"decode_tokens"`
+	ResumedTokens int64             `json:"resumed_tokens"`
+	PrefixQueries int64             `json:"prefix_queries"`
+	PrefixHits    int64             `json:"prefix_hits"`
 	// Histogram sums over all records.
 	ContextHist []int64 `json:"context_length_hist"`
 	ChunkHist   []int64 `json:"chunk_size_hist"`

@@ -72,6 +72,8 @@ func tokens(args []string, spec Spec, port int, model string) []string {
 			out[i] = "{nonce}"
 		case i > 0 && out[i-1] == "--port" && a == strconv.Itoa(port):
 			out[i] = "{port}"
+		case i > 0 && out[i-1] == "--seed" && a == strconv.FormatUint(spec.Seed, 10):
+			out[i] = "{seed}"
 		case model != "" && a == model && filepath.IsAbs(model):
 			out[i] = "{model}/" + filepath.Base(model)
 		default:

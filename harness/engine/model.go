@@ -64,7 +64,8 @@ func identify(h io.Writer, path string) error {
 	return err
 }
 
-// backendRules find what vLLM chose, in its log. Each keeps the first match.
+// backendRules find what vLLM chose, in its log. Each keeps the last match: the
+// API server prints its configuration first, the engine core may correct it.
 var backendRules = []struct {
 	key string
 	re  *regexp.Regexp
@@ -90,10 +91,11 @@ func readBackends(path string) map[string]string {
 	}
 	out := map[string]string{}
 	for _, r := range backendRules {
-		m := r.re.FindSubmatch(data)
-		for i := 1; i < len(m); i++ {
-			if len(m[i]) > 0 {
-				out[r.key] = string(m[i])
+		for _, m := range r.re.FindAllSubmatch(data, -1) {
+			for i := 1; i < len(m); i++ {
+				if len(m[i]) > 0 {
+					out[r.key] = string(m[i])
+				}
 			}
 		}
 	}

@@ -15,13 +15,13 @@ import (
 func TestCommandParts(t *testing.T) {
 	assert.Equal(t, []string{"--enforce-eager", "--max-num-seqs", "32"}, longOptions(map[string]string{"max-num-seqs": "32", "enforce-eager": ""}))
 	assert.Equal(t, []string{"HOME=/h", "A=2", "B=3"}, overlay([]string{"A=1", "HOME=/h"}, map[string]string{"B": "3", "A": "2"}))
-	spec := Spec{RunDir: "/r/0001/on", Nonce: "opbench-1", Arm: scenarios.Arm{Env: map[string]string{"VLLM_OPPROF_DIR": "{run_dir}/steps"}}}
+	spec := Spec{RunDir: "/r/0001/on", Nonce: "opbench-1", Seed: 99, Arm: scenarios.Arm{Env: map[string]string{"VLLM_OPPROF_DIR": "{run_dir}/steps"}}}
 	env := map[string]string{nonceVariable: "opbench-1"}
 	addEnv(env, spec)
 	assert.Equal(t, "/r/0001/on/steps", env["VLLM_OPPROF_DIR"])
 	assert.Equal(t, map[string]string{nonceVariable: "{nonce}", "VLLM_OPPROF_DIR": "{run_dir}/steps"}, envTokens(env, spec, ""))
-	args := []string{"serve", "/m/tiny", "--port", "8001", "--served-model-name", "opbench-1", "--seed", "8001", "--log", "/r/0001/on/x"}
-	assert.Equal(t, []string{"serve", "{model}/tiny", "--port", "{port}", "--served-model-name", "{nonce}", "--seed", "8001", "--log", "{run_dir}/x"},
+	args := []string{"serve", "/m/tiny", "--port", "8001", "--served-model-name", "opbench-1", "--seed", "8001", "--seed", "99", "--log", "/r/0001/on/x"}
+	assert.Equal(t, []string{"serve", "{model}/tiny", "--port", "{port}", "--served-model-name", "{nonce}", "--seed", "8001", "--seed", "{seed}", "--log", "{run_dir}/x"},
 		tokens(args, spec, 8001, "/m/tiny"))
 }
 
@@ -31,7 +31,8 @@ func TestReadBackends(t *testing.T) {
 		name, log string
 		want      map[string]string
 	}{
-		{"cpu", "(Worker pid=1) INFO 11-29 23:46:14 [selector.py:138] Using HND KV cache layout for CPU_ATTN backend.\n" +
+		{"cpu", "(APIServer pid=3) INFO [vllm.py:1006] Asynchronous scheduling is enabled.\n" +
+			"(Worker pid=1) INFO 11-29 23:46:14 [selector.py:138] Using HND KV cache layout for CPU_ATTN backend.\n" +
 			"(EngineCore pid=2) INFO [core.py:114] Initializing a V1 LLM engine (v0.24.0) with config: model='m', dtype=torch.bfloat16, tensor_parallel_size=1, enforce_eager=True\n" +
 			"(EngineCore pid=2) INFO [vllm.py:1006] Asynchronous scheduling is disabled.\n" +
 			"INFO [kv_cache_utils.py:2146] GPU KV cache size: 2,097,152 tokens\n",

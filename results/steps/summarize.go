@@ -159,6 +159,7 @@ func (p *pass) scan(name string, r io.Reader) error {
 		return nil
 	})
 	p.out.Bytes += file.Bytes
+	p.out.Revision, p.out.Blobs = file.Header.Revision, file.Header.Blobs
 	if rank, _, ok := strings.Cut(file.Header.EngineID, "-"); ok {
 		p.ranks[rank] = append(p.ranks[rank], name)
 	}

@@ -84,6 +84,7 @@ func healthyPhase(name string, planned int, start int64) results.Phase {
 func healthySteps() *results.Steps {
 	return &results.Steps{
 		Files: []results.StepFile{{Name: "steps/a.jsonl.zst"}}, Records: 10, Footer: true,
+		Revision: "r2-onepass", Blobs: map[string]string{"vllm/envs.py": "aa"},
 		Checks: []results.Check{{ID: "torn-tail", Checked: 1}, {ID: "footer", Checked: 1}, {ID: "token-split", Checked: 10},
 			{ID: "graph-mode", Skipped: "no graphs"}},
 	}

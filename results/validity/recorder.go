@@ -1,5 +1,12 @@
 package validity
 
+import (
+	"maps"
+	"slices"
+
+	"github.com/aituner/opprof/scenarios"
+)
+
 // recorderPresence: an arm records exactly if it says so.
 func recorderPresence(s *subject) {
 	st := s.run.Steps
@@ -10,6 +17,23 @@ func recorderPresence(s *subject) {
 		s.add(finding("recorder-missing", CauseRecorder, "arm %s records but its %d step files hold no record; look at the server's log", s.arm.Name, len(st.Files)))
 	case !s.arm.Records() && st != nil && (len(st.Files) > 0 || st.Records > 0):
 		s.add(finding("recorder-unexpected", CauseHarness, "arm %s does not record but left %d step files; does its environment set the recorder's variable?", s.arm.Name, len(st.Files)))
+	}
+}
+
+// recorderRevision: the recorder that wrote is the one of the arm's patch, from
+// the files that the link tree holds. Other engines have no patch.
+func recorderRevision(s *subject) {
+	st, srv := s.run.Steps, &s.run.Server
+	if !s.arm.Records() || st == nil || st.Records == 0 || srv.Engine != string(scenarios.EngineVLLM) {
+		return
+	}
+	if st.Revision != s.arm.Patch {
+		s.add(finding("recorder-revision", CauseHarness, "the step records are by %q, the arm's patch is %s; which tree did the server import?", st.Revision, s.arm.Patch))
+	}
+	for _, path := range slices.Sorted(maps.Keys(st.Blobs)) {
+		if st.Blobs[path] != srv.Blobs[path] {
+			s.add(finding("recorder-revision", CauseHarness, "the recorder imported %s as blob %.12s, the tree of %s has %.12s", path, st.Blobs[path], s.arm.Patch, srv.Blobs[path]))
+		}
 	}
 }
 

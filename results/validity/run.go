@@ -18,7 +18,7 @@ func Run(plan *results.Plan, run *results.Run, requests []results.Request, ident
 	if run.Failure == "" {
 		rules = append(rules, phasesMissing, requestsUnsent, primaries,
 			serverExit, proofs, wrongModel, fingerprints, cachedTokens,
-			recorderPresence, stepChecks, droppedRecords, identityMissing)
+			recorderPresence, recorderRevision, stepChecks, droppedRecords, identityMissing)
 	}
 	if run.Failure == "" && plan.Scenario.Purpose != scenarios.Correctness {
 		rules = append(rules, probeLag, sendLateness, concurrency, lateJIT) // no time is reported without them
