@@ -118,6 +118,9 @@ func (b *builder) note() {
 	if v.Simulated {
 		v.Notes = append(v.Notes, "SIMULATED ENGINE: these numbers are evidence about the tool, never about vLLM")
 	}
+	if b.s.Engine.Kind == scenarios.EngineAttach {
+		v.Notes = append(v.Notes, "attached endpoints: someone else starts the servers, restarts are not controlled")
+	}
 	switch b.s.Purpose {
 	case scenarios.Correctness:
 		v.Notes = append(v.Notes, "correctness campaign: checks and output identity only, no statement about overhead")
@@ -129,9 +132,6 @@ func (b *builder) note() {
 	}
 	if missing := notGated(b.s); len(missing) > 0 {
 		v.Notes = append(v.Notes, "not gated: "+strings.Join(missing, ", ")+" (primary in no phase)")
-	}
-	if b.s.Engine.Kind == scenarios.EngineAttach {
-		v.Notes = append(v.Notes, "attached endpoints: someone else starts the servers, restarts are not controlled")
 	}
 	if v.Thinned > 0 {
 		v.Notes = append(v.Notes, fmt.Sprintf("%s left out of the publication: their checks are recorded, not recomputed",

@@ -137,7 +137,9 @@ func (t *factTable) addServer(a *attempt) {
 	for _, file := range sortedKeys(s.Blobs) {
 		t.add("blob of "+file, s.Blobs[file], a)
 	}
-	t.add("command", strings.Join(s.Command, " "), a)
+	if len(s.Command) > 0 {
+		t.add("command", strings.Join(s.Command, " "), a)
+	}
 }
 
 // fact is one line if all runs say the same.
