@@ -16,6 +16,7 @@ var renderers = map[string]func(io.Writer, *report.View) error{
 
 func (a *app) reportCommand() *cobra.Command {
 	var format, out string
+	var save bool
 	c := &cobra.Command{
 		Use: "report DIR", Short: "Report on a run directory, from its files alone",
 		Example: "opbench report --format markdown results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
@@ -27,6 +28,11 @@ func (a *app) reportCommand() *cobra.Command {
 			v, err := buildView(args[0])
 			if err != nil {
 				return err
+			}
+			if save {
+				if err := report.Save(args[0], v); err != nil {
+					return &exitError{exitInfrastructure, err}
+				}
 			}
 			if out == "" {
 				return render(a.stdout, v)
@@ -43,6 +49,7 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text, markdown, html or json")
+	c.Flags().BoolVar(&save, "save", false, "also write verdict.json, report.md and report.html into DIR again")
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write instead of standard output")
 	return c
 }

@@ -179,6 +179,13 @@ func (b *builder) next(gating []*Comparison) []string {
 	return nil
 }
 
+// practicalBlocks is the longest campaign that anyone is told to run; mostBlocks
+// is where a number of blocks stops meaning anything.
+const (
+	practicalBlocks = 100
+	mostBlocks      = 1000
+)
+
 // nextBlocks says how many blocks would decide, and that they are a new plan.
 func (b *builder) nextBlocks(gating []*Comparison) []string {
 	var lines []string
@@ -191,7 +198,11 @@ func (b *builder) nextBlocks(gating []*Comparison) []string {
 		most = max(most, p.Advice.IfObservedUpper)
 		hopeless = hopeless || p.Advice.IfObserved == 0
 	}
-	if least > 0 {
+	switch {
+	case least > practicalBlocks:
+		lines = append(lines, fmt.Sprintf("reduce the noise first (a quieter host, longer phases): at this spread it takes %s even if the true effect is 0; this campaign can't be extended",
+			blocksRange(least, least)))
+	case least > 0:
 		lines = append(lines, "reduce the noise, or run a new campaign with design.blocks: "+blocksToPlan(least, most)+"; this one can't be extended")
 	}
 	if hopeless {
@@ -245,8 +256,10 @@ func (p primary) adviceLine() string {
 // limit of it.
 func blocksRange(n, upper int) string {
 	switch {
-	case n == 0 || upper == 0:
-		return "more blocks than anyone runs"
+	case n == 0 || upper == 0 || n > mostBlocks:
+		return fmt.Sprintf("more than %d blocks", mostBlocks)
+	case upper > mostBlocks:
+		return fmt.Sprintf("%d to more than %d blocks", n, mostBlocks)
 	case n == upper:
 		return fmt.Sprintf("%d blocks", n)
 	}
