@@ -12,8 +12,9 @@ GOFILES := $(shell find bench scenarios harness report patches results -name '*.
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
 
+# The exit code is the verdict; a busy machine may make it 11, INCONCLUSIVE.
 quickstart: build
-	bin/opbench run scenarios/quickstart.yaml
+	@bin/opbench run scenarios/quickstart.yaml || case $$? in 10|11|12) ;; *) exit 1;; esac
 
 lint:
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
