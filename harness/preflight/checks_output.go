@@ -27,10 +27,11 @@ func opprofDir(j subject) outcome {
 	return ok("records can be written below %s", j.Output)
 }
 
-// Bounds of what a run writes, in bytes. A step record has about 1 KiB; the
+// Bounds of what a run writes, in bytes. A step record has about 1 KiB, and there
+// are up to half as many again as streams that are always full would take; the
 // server logs a line for each request, the client keeps one.
 const (
-	stepBytes    = 1 << 10
+	stepBytes    = 3 << 9
 	requestBytes = 1 << 9
 	tokenBytes   = 8       // of an identity output, in JSON
 	runBytes     = 4 << 20 // start of the log, run.json and the rest
@@ -99,8 +100,8 @@ func diskSpace(j subject) outcome {
 		return unseen("free space of "+j.Output, j.Free.Err)
 	}
 	f := foresee(j.s, j.runs)
-	finding := size(f.bytes) + " at most for " + plural(f.runs, "run") + " with repeats (" + plural(f.steps, "step") +
-		" of 1 KiB in a recording run, requests, logs), " + size(j.Free.Value) + " free in " + j.Output
+	finding := size(f.bytes) + " at most for " + plural(f.runs, "run") + " with repeats (about " + plural(f.steps, "step") +
+		" in a recording run, requests, logs), " + size(j.Free.Value) + " free in " + j.Output
 	switch {
 	case j.Free.Value < f.bytes:
 		return fail("free space, or choose another folder with -o", "%s", finding)

@@ -343,7 +343,7 @@ func TestForecast(t *testing.T) {
 	assert.Equal(t, 19, f.runs)
 	assert.Equal(t, 2000+300+110, f.steps)
 	perRun := runBytes + 210*requestBytes + 100*tokenBytes
-	assert.Equal(t, uint64(19*perRun+10*2410*1024), f.bytes)
+	assert.Equal(t, uint64(19*perRun+10*2410*stepBytes), f.bytes)
 
 	noRecorder(nil, s)
 	assert.Equal(t, uint64(19*perRun), foresee(s, 14).bytes)

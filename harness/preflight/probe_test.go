@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -76,6 +77,16 @@ func TestProbeVLLM(t *testing.T) {
 	assert.Equal(t, Fail, find(t, all, "patch-tree").Status, "one file is not all of vLLM")
 	assert.Equal(t, OK, find(t, all, "model").Status)
 	assert.Equal(t, Warn, find(t, all, "gpu-processes").Status, "the process is on GPU 0, the campaign on GPU 1")
+
+	// Another campaign on the same GPU.
+	lock := filepath.Join(dir, "work", "lock-gpu-1")
+	write(t, lock, "process 7\n")
+	f, err := os.Open(lock)
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, syscall.Flock(int(f.Fd()), syscall.LOCK_EX))
+	m = Probe(context.Background(), s, Config{Environ: []string{"CUDA_VISIBLE_DEVICES=1"}, WorkDir: filepath.Join(dir, "work"), Output: dir, Sample: time.Millisecond})
+	assert.Contains(t, find(t, Checks(m, s, 14), "lock").Finding, "lock of GPU 1: process 7 holds")
 }
 
 func TestNvidiaSMI(t *testing.T) {
