@@ -20,11 +20,13 @@ import (
 type runFlags struct {
 	budget time.Duration
 	quiet  bool
+	skip   bool
 }
 
 func (f *runFlags) bind(c *cobra.Command) {
 	c.Flags().DurationVar(&f.budget, "time-budget", 0, "stop cleanly before this time is over (exit 14); resume goes on")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
+	c.Flags().BoolVar(&f.skip, "skip-preflight", false, "do not look at the machine first (opbench doctor)")
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -41,7 +43,7 @@ func (a *app) runCommand() *cobra.Command {
 			if expect != "" && !strings.HasPrefix(plan.Hash, expect) {
 				return &exitError{exitUsage, fmt.Errorf("%s gives plan %.8s, not the expected %s: the scenario, a patch or the rules have changed", args[0], plan.Hash, expect)}
 			}
-			return a.campaign(plan, f, func() (string, error) { return results.Create(out, plan, time.Now()) })
+			return a.campaign(plan, f, out, func() (string, error) { return results.Create(out, plan, time.Now()) })
 		},
 	}
 	f.bind(c)
@@ -60,7 +62,7 @@ func (a *app) resumeCommand() *cobra.Command {
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
-			return a.campaign(plan, f, func() (string, error) { return args[0], nil })
+			return a.campaign(plan, f, args[0], func() (string, error) { return args[0], nil })
 		},
 	}
 	f.bind(c)
@@ -68,11 +70,14 @@ func (a *app) resumeCommand() *cobra.Command {
 }
 
 // campaign runs what is left of a plan, reports, and turns the verdict into the
-// exit code. The engine comes first: if it is not there, no run directory is
-// made.
-func (a *app) campaign(plan *results.Plan, f runFlags, open func() (string, error)) error {
+// exit code. The checks of the machine and the engine come first: if one is not
+// there, no run directory is made. folder is where the campaign's files go.
+func (a *app) campaign(plan *results.Plan, f runFlags, folder string, open func() (string, error)) error {
 	ctx, cancel := a.interruptible()
 	defer cancel()
+	if err := a.preflight(ctx, plan, folder, f.skip); err != nil {
+		return err
+	}
 	eng, err := engine.New(ctx, &plan.Scenario, engine.Config{Environ: a.environ, Self: a.self, WorkDir: a.workDir(plan)})
 	if err != nil {
 		return &exitError{exitInfrastructure, err}

@@ -162,18 +162,6 @@ func TestScheduleReachesEveryThread(t *testing.T) {
 	assert.ErrorContains(t, err, `no process with the role "worker"`)
 }
 
-func TestLockHost(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lock")
-	f, err := lockHost(path)
-	require.NoError(t, err)
-	_, err = lockHost(path)
-	assert.ErrorContains(t, err, "another campaign runs on this host")
-	require.NoError(t, f.Close())
-	f, err = lockHost(path)
-	require.NoError(t, err)
-	require.NoError(t, f.Close())
-}
-
 func TestAttach(t *testing.T) {
 	p := start(t, testEngine(t, "ok"), testSpec(t))
 	spec := testSpec(t)

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/results"
@@ -28,7 +27,7 @@ type vllmEngine struct {
 	packages string // directory that holds the vllm package
 	versions map[string]string
 	model    string // absolute if it is a directory
-	lock     *os.File
+	lock     locks
 	trees    map[string]string // patch id to tree
 	blobs    map[string]map[string]string
 	config   map[string]any
@@ -41,36 +40,24 @@ const shutdownTimeout = "15"
 
 func newVLLM(ctx context.Context, s *scenarios.Scenario, cfg Config) (*vllmEngine, error) {
 	e := &vllmEngine{cfg: cfg, trees: map[string]string{}, blobs: map[string]map[string]string{}}
-	if err := os.MkdirAll(filepath.Join(cfg.WorkDir, "trees"), 0o755); err != nil {
-		return nil, fmt.Errorf("prepare vllm: %w", err)
-	}
+	gpus := GPUs(s, cfg.Environ)
 	var err error
-	if e.lock, err = lockHost(filepath.Join(cfg.WorkDir, "lock")); err != nil {
+	if e.lock, err = lockHost(cfg.WorkDir, gpus); err != nil {
 		return nil, err
 	}
+	e.cfg.WorkDir = confined(cfg.WorkDir, gpus)
 	if err := e.prepare(ctx, s); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
-// lockHost takes the one lock per host and user: two campaigns at the same time
-// would measure each other.
-func lockHost(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("lock host: %w", err)
-	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		f.Close()
-		return nil, fmt.Errorf("another campaign runs on this host (it holds %s): wait for it or end it", path)
-	}
-	return f, nil
-}
-
 func (e *vllmEngine) Close() error { return e.lock.Close() }
 
 func (e *vllmEngine) prepare(ctx context.Context, s *scenarios.Scenario) error {
+	if err := os.MkdirAll(filepath.Join(e.cfg.WorkDir, "trees"), 0o755); err != nil {
+		return fmt.Errorf("prepare vllm: %w", err)
+	}
 	var err error
 	if e.python, err = findPython(s.Engine.Python); err != nil {
 		return err
