@@ -61,6 +61,9 @@ func describeArrival(kind string, streams int, rate float64) string {
 	if kind == "closed" {
 		return fmt.Sprintf("closed loop with %d stream(s)", streams)
 	}
+	if kind == "trace" {
+		return "the arrivals of its trace"
+	}
 	return fmt.Sprintf("%s arrivals at %g/s", kind, rate)
 }
 

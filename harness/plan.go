@@ -103,6 +103,12 @@ func planHash(p *results.Plan) (string, error) {
 	s := p.Scenario
 	s.Engine.Python = ""
 	s.Engine.Model = filepath.Base(s.Engine.Model)
+	s.Phases = slices.Clone(s.Phases)
+	for i := range s.Phases {
+		if path := &s.Phases[i].Source.Path; *path != "" {
+			*path = filepath.Base(*path) // what the trace holds is in the workload hash
+		}
+	}
 	data, err := json.Marshal(struct {
 		Rules    string             `json:"rules"`
 		Scenario scenarios.Scenario `json:"scenario"`

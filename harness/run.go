@@ -155,7 +155,7 @@ func (r *run) phase(ctx context.Context, ph scenarios.Phase, w workload.Workload
 	}
 	end := r.cpuSeconds()
 	r.prove(ph.Name + ":after")
-	record := res.Phase(ph.Name)
+	record := res.Phase(ph)
 	record.CPUSeconds = difference(end, cpu)
 	r.requests = append(r.requests, res.Requests...)
 	if state, dead := r.server.Exited(); dead {

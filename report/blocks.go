@@ -8,6 +8,7 @@ import (
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // attempt is one sealed run with what was computed from it again.
@@ -30,10 +31,14 @@ func (k *block) baselineFirst(c *Comparison) bool {
 }
 
 func (b *builder) readAttempts() {
+	limits := map[string]scenarios.Goodput{}
+	for _, p := range b.s.Phases {
+		limits[p.Name] = p.Goodput
+	}
 	for i := range b.c.Attempts {
 		a := &attempt{Attempt: &b.c.Attempts[i]}
 		if a.Damage == "" {
-			a.values = phaseValues(a.Attempt)
+			a.values = phaseValues(a.Attempt, limits)
 			a.findings, a.warnings = b.examine(a.Attempt)
 			a.findings = append(a.findings, differences(a)...)
 			b.view.Simulated = b.view.Simulated || a.Run.Server.Simulated
@@ -45,11 +50,14 @@ func (b *builder) readAttempts() {
 }
 
 // phaseValues computes the numbers of a run from its requests.
-func phaseValues(a *results.Attempt) map[string]map[string]float64 {
+func phaseValues(a *results.Attempt, limits map[string]scenarios.Goodput) map[string]map[string]float64 {
 	byPhase := requestsByPhase(a)
 	values := map[string]map[string]float64{}
 	for _, p := range a.Run.Phases {
 		values[p.Name], _ = metrics.Compute(byPhase[p.Name])
+		if share, ok := metrics.Goodput(byPhase[p.Name], limits[p.Name]); ok {
+			values[p.Name]["goodput"] = share
+		}
 	}
 	return values
 }

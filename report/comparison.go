@@ -96,6 +96,9 @@ func load(a scenarios.Arrival) string {
 	if a.Kind == "closed" {
 		return plural(a.Streams, "stream", "streams")
 	}
+	if a.Kind == "trace" {
+		return "trace, time × " + plainNumber(a.Scale)
+	}
 	return fmt.Sprintf("%s %s/s", a.Kind, plainNumber(a.Rate))
 }
 

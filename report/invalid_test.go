@@ -40,6 +40,15 @@ var routes = []struct {
 		tr.edit = onRun("0001/off", func(r *recorded) { delete(r.run.Phases[0].Metrics, "e2e_p95") })
 	}},
 	{"recomputation differs", func(tr *trial) {
+		tr.scenario.Phases[0].Goodput.TTFT = time.Hour // all requests meet it
+		tr.edit = func(r *recorded) {
+			r.run.Phases[0].Metrics["goodput"] = 100
+			if r.run.Key.Block == "0001" && r.run.Key.Arm == "off" {
+				r.run.Phases[0].Metrics["goodput"] = 99
+			}
+		}
+	}},
+	{"recomputation differs", func(tr *trial) {
 		tr.edit = onRun("0001/on", func(r *recorded) { r.run.Steps.Bytes-- })
 	}},
 	{"damaged run", func(tr *trial) {
@@ -451,3 +460,16 @@ func TestHarnessFindingThatIsGoneIsShown(t *testing.T) {
 
 // oneLine undoes the wrapping of the text report.
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+// A declared goodput is computed again with the plan's limits, and shown.
+func TestGoodput(t *testing.T) {
+	t.Parallel()
+	tr := newTrial(t, 6)
+	tr.scenario.Phases[0].Goodput.TTFT = time.Hour
+	tr.edit = func(r *recorded) { r.run.Phases[0].Metrics["goodput"] = 100 }
+	v := build(t, tr.write(t.TempDir()))
+	require.NotEqual(t, stat.Invalid, v.Verdict, v.Sentence)
+	for _, form := range renderings {
+		assert.Contains(t, render(t, v, form.write), "goodput", form.extension)
+	}
+}

@@ -123,6 +123,7 @@ func completePhase(f *file, path string, purpose Purpose, p *Phase) {
 	}
 	completeDist(&p.Source.PromptTokens)
 	completeDist(&p.Source.OutputTokens)
+	completeTrace(f, path, p)
 	if f.has(path + ".primary") {
 		return
 	}
@@ -133,6 +134,20 @@ func completePhase(f *file, path string, purpose Purpose, p *Phase) {
 		p.Primary = []string{"output_throughput", "tpot_p50", "tpot_p95"}
 	default:
 		p.Primary = []string{"ttft_p50", "ttft_p95"}
+	}
+}
+
+// completeTrace leaves the lengths to the rows of a trace.
+func completeTrace(f *file, path string, p *Phase) {
+	if p.Arrival.Kind == "trace" && !f.has(path+".arrival.scale") {
+		p.Arrival.Scale = 1
+	}
+	if p.Source.Kind != "trace" {
+		return
+	}
+	p.Source.PromptTokens, p.Source.OutputTokens = Dist{}, Dist{}
+	if !f.has(path + ".source.scale_tokens") {
+		p.Source.ScaleTokens = 1
 	}
 }
 

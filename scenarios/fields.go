@@ -60,6 +60,12 @@ var phaseFields = []field[Phase]{
 	{"arrival", false, func(v value, p *Phase) { object(v, arrivalFields, &p.Arrival) }},
 	{"warmup", false, func(v value, p *Phase) { object(v, warmupFields, &p.Warmup) }},
 	{"primary", false, func(v value, p *Phase) { p.Primary = readPrimary(v) }},
+	{"goodput", false, func(v value, p *Phase) { object(v, goodputFields, &p.Goodput) }},
+}
+
+var goodputFields = []field[Goodput]{
+	{"ttft", false, func(v value, g *Goodput) { v.duration(&g.TTFT, time.Microsecond) }},
+	{"tpot", false, func(v value, g *Goodput) { v.duration(&g.TPOT, time.Microsecond) }},
 }
 
 var sourceFields = []field[Source]{
@@ -71,8 +77,21 @@ var sourceFields = []field[Source]{
 	{"vocab_size", false, func(v value, s *Source) { v.count(&s.VocabSize, 2, maxVocab) }},
 	{"vocab_low", false, func(v value, s *Source) { v.count(&s.VocabLow, 0, maxVocab) }},
 	{"shared_prefix", false, func(v value, s *Source) { v.count(&s.SharedPrefix, 0, maxTokens) }},
-	{"file", false, func(v value, _ *Source) { v.text(new(string)) }},
-	{"format", false, func(v value, _ *Source) { v.text(new(string)) }},
+	{"prefix_groups", false, func(v value, s *Source) { object(v, prefixGroupsFields, &s.PrefixGroups) }},
+	{"format", false, func(v value, s *Source) {
+		choice(v, &s.Format, "azure", "mooncake", "vllm", "guidellm", "custom")
+	}},
+	{"path", false, func(v value, s *Source) { v.text(&s.Path) }},
+	{"skip", false, func(v value, s *Source) { v.count(&s.Skip, 0, maxRequests) }},
+	{"scale_tokens", false, func(v value, s *Source) { v.positive(&s.ScaleTokens) }},
+	{"max_prompt", false, func(v value, s *Source) { v.count(&s.MaxPrompt, 1, maxTokens) }},
+	{"max_output", false, func(v value, s *Source) { v.count(&s.MaxOutput, 1, maxTokens) }},
+	{"time_unit", false, func(v value, s *Source) { v.duration(&s.TimeUnit, time.Nanosecond) }},
+}
+
+var prefixGroupsFields = []field[PrefixGroups]{
+	{"count", true, func(v value, g *PrefixGroups) { v.count(&g.Count, 1, maxRequests) }},
+	{"tokens", true, func(v value, g *PrefixGroups) { v.count(&g.Tokens, 1, maxTokens) }},
 }
 
 var distFields = []field[Dist]{
@@ -91,10 +110,8 @@ var arrivalFields = []field[Arrival]{
 	{"streams", false, func(v value, a *Arrival) { v.count(&a.Streams, 1, maxStreams) }},
 	{"ramp", false, func(v value, a *Arrival) { v.duration(&a.Ramp, 0) }},
 	{"rate", false, func(v value, a *Arrival) { v.rate(&a.Rate) }},
-	{"burstiness", false, func(v value, _ *Arrival) { v.positive(new(float64)) }},
-	{"file", false, func(v value, _ *Arrival) { v.text(new(string)) }},
-	{"format", false, func(v value, _ *Arrival) { v.text(new(string)) }},
-	{"scale", false, func(v value, _ *Arrival) { v.positive(new(float64)) }},
+	{"burstiness", false, func(v value, a *Arrival) { v.positive(&a.Burstiness) }},
+	{"scale", false, func(v value, a *Arrival) { v.positive(&a.Scale) }},
 }
 
 var warmupFields = []field[Warmup]{

@@ -57,6 +57,7 @@ func Load(name string, text []byte, known Known) (*Scenario, error) {
 	if len(f.errs) > 0 {
 		return nil, f.errs.sorted()
 	}
+	rebase(name, s.Phases)
 	return &s, nil
 }
 

@@ -49,7 +49,7 @@ func readme(t *testing.T) string {
 
 func TestBundledLoad(t *testing.T) {
 	want := []string{
-		"phase2-h20-tp1", "quickstart", "vllm-cpu", "vllm-cpu-aa", "vllm-cpu-cached", "vllm-cpu-check",
+		"phase2-h20-tp1", "quickstart", "vllm-cpu", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-cached", "vllm-cpu-check",
 	}
 	require.Equal(t, want, Bundled())
 	for _, name := range Bundled() {
@@ -139,9 +139,9 @@ design: {seed: 5}
 		},
 		Compare: []Comparison{{Baseline: "off", Candidate: "on"}},
 		Phases: []Phase{
-			{"closed", source, Arrival{Kind: "closed", Streams: 1}, Warmup{10}, throughput},
-			{"open", open, Arrival{Kind: "poisson", Rate: 2.5}, Warmup{10}, []string{"ttft_p50", "ttft_p95"}},
-			{"wide", wide, Arrival{Kind: "closed", Streams: 32}, Warmup{32}, throughput},
+			{Name: "closed", Source: source, Arrival: Arrival{Kind: "closed", Streams: 1}, Warmup: Warmup{10}, Primary: throughput},
+			{Name: "open", Source: open, Arrival: Arrival{Kind: "poisson", Rate: 2.5}, Warmup: Warmup{10}, Primary: []string{"ttft_p50", "ttft_p95"}},
+			{Name: "wide", Source: wide, Arrival: Arrival{Kind: "closed", Streams: 32}, Warmup: Warmup{32}, Primary: throughput},
 		},
 		Design:   Design{Blocks: 10, Seed: 5, BurnInBlocks: 1, Looks: []int{10}, Cooldown: 5 * time.Second},
 		Gate:     Gate{Margin: 0.03, Confidence: 0.95},

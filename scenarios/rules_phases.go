@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// minTPOTOutput is the shortest output that gives a meaningful time per output
-// token.
-const minTPOTOutput = 16
+// MinTPOTOutput is the shortest output, in tokens, that gives a meaningful time
+// per output token.
+const MinTPOTOutput = 16
 
 func checkPhases(f *file, s *Scenario) {
 	if len(s.Phases) == 0 {
@@ -24,11 +24,12 @@ func checkPhases(f *file, s *Scenario) {
 		} else {
 			names[p.Name] = i
 		}
-		checkSource(f, path+".source", p.Source)
+		checkSource(f, path+".source", p)
 		checkArrival(f, path+".arrival", p)
 		checkWarmup(f, path+".warmup.requests", p)
 		checkPrimary(f, s, path, p)
-		checkModelLength(f, s, path+".source", most(p.Source.PromptTokens), most(p.Source.OutputTokens))
+		checkLength(f, s, path+".source", p.Source)
+		checkGoodput(f, path+".goodput", p.Goodput)
 		primaries += len(p.Primary)
 	}
 	if primaries == 0 && len(s.Phases) > 0 && s.Purpose != Correctness {
@@ -38,14 +39,10 @@ func checkPhases(f *file, s *Scenario) {
 
 // Keys that only some kinds of an object have, with those kinds.
 var (
-	sourceKinds = map[string][]string{
-		"file": {"trace"}, "format": {"trace"},
-		"requests": {"synthetic"}, "prompt_tokens": {"synthetic"}, "output_tokens": {"synthetic"},
-	}
 	arrivalKinds = map[string][]string{
 		"streams": {"closed"}, "ramp": {"closed"},
 		"rate": {"poisson", "constant", "gamma"}, "burstiness": {"gamma"},
-		"file": {"trace"}, "format": {"trace"}, "scale": {"trace"},
+		"scale": {"trace"},
 	}
 	distKinds = map[string][]string{
 		"value": {"fixed"}, "min": {"uniform", "lognormal"}, "max": {"uniform", "lognormal"},
@@ -59,29 +56,6 @@ func checkKind(f *file, path, kind string, owners map[string][]string) {
 		if f.has(path+"."+key) && !slices.Contains(owners[key], kind) {
 			f.rule(path+"."+key, "belongs to %s, and this is %s", oneOf(owners[key]), kind)
 		}
-	}
-}
-
-func checkSource(f *file, path string, s Source) {
-	if f.wrong(path + ".kind") {
-		return
-	}
-	checkKind(f, path, s.Kind, sourceKinds)
-	if s.Kind != "synthetic" {
-		f.rule(path+".kind", "not supported yet: %s; write synthetic", s.Kind)
-		return
-	}
-	checkDist(f, path+".prompt_tokens", s.PromptTokens)
-	checkDist(f, path+".output_tokens", s.OutputTokens)
-	if s.VocabLow >= s.VocabSize-1 {
-		at := path + ".vocab_low"
-		if !f.has(at) {
-			at = path + ".vocab_size"
-		}
-		f.rule(at, "token ids are drawn from %d to %d: that leaves fewer than two", s.VocabLow, s.VocabSize-1)
-	}
-	if shortest := least(s.PromptTokens); shortest > 0 && s.SharedPrefix >= shortest {
-		f.rule(path+".shared_prefix", "must be shorter than the shortest prompt (%d): each needs tokens of its own", shortest)
 	}
 }
 
@@ -130,11 +104,9 @@ func checkArrival(f *file, path string, p Phase) {
 	}
 	checkKind(f, path, a.Kind, arrivalKinds)
 	switch {
-	case a.Kind == "constant" || a.Kind == "gamma" || a.Kind == "trace":
-		f.rule(path+".kind", "not supported yet: %s arrivals; use closed or poisson", a.Kind)
-	case a.Kind == "poisson" && !f.has(path+".rate"):
-		f.rule(path+".rate", "missing: poisson arrivals need a rate, such as 12/s")
-	case a.Kind == "closed" && a.Streams > p.Source.Requests:
+	case a.Kind != "closed":
+		checkOpenLoop(f, path, p)
+	case a.Streams > p.Source.Requests:
 		f.rule(path+".streams", "more streams (%d) than requests (%d): they would never all be busy",
 			a.Streams, p.Source.Requests)
 	}
@@ -162,8 +134,8 @@ func checkPrimary(f *file, s *Scenario, path string, p Phase) {
 		case m == "output_throughput" && p.Arrival.Kind != "closed":
 			f.rule(at, "output_throughput can be primary only under closed-loop load: "+
 				"below saturation an open loop fixes it, and the gate would pass anything")
-		case strings.HasPrefix(m, "tpot_") && out > 0 && out < minTPOTOutput:
-			f.rule(at, "%s needs outputs of at least %d tokens, and they can be as short as %d", m, minTPOTOutput, out)
+		case strings.HasPrefix(m, "tpot_") && out > 0 && out < MinTPOTOutput:
+			f.rule(at, "%s needs outputs of at least %d tokens, and they can be as short as %d", m, MinTPOTOutput, out)
 		}
 	}
 }

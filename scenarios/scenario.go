@@ -104,15 +104,23 @@ type Phase struct {
 	// tpot_p95 under closed loop, else ttft_p50, ttft_p95; none for
 	// correctness.
 	Primary []string `json:"primary"`
+	// Goodput holds limits for a secondary metric; none by default.
+	Goodput Goodput `json:"goodput,omitzero"`
 }
 
-// Source says which requests are sent. Prompts and outputs have 128 tokens by
-// default.
+// Goodput holds the limits that a request must meet; 0 is no limit.
+type Goodput struct {
+	TTFT time.Duration `json:"ttft_ns,omitempty"` // from the intended time of an open loop
+	TPOT time.Duration `json:"tpot_ns,omitempty"`
+}
+
+// Source says which requests are sent. Synthetic prompts and outputs have 128
+// tokens by default, those of a trace what its rows say.
 type Source struct {
-	Kind         string `json:"kind"`     // synthetic, the default
+	Kind         string `json:"kind"`     // synthetic (default), trace
 	Requests     int    `json:"requests"` // timed requests; 100
-	PromptTokens Dist   `json:"prompt_tokens"`
-	OutputTokens Dist   `json:"output_tokens"`
+	PromptTokens Dist   `json:"prompt_tokens,omitzero"`
+	OutputTokens Dist   `json:"output_tokens,omitzero"`
 	Seed         uint64 `json:"seed"`
 	// VocabSize bounds the synthetic token ids: ids are drawn from
 	// [VocabLow, VocabSize). Defaults: 10 and 32000.
@@ -120,7 +128,27 @@ type Source struct {
 	VocabLow  int `json:"vocab_low"`
 	// SharedPrefix is the number of prompt tokens that all requests of the
 	// phase begin with (0: none).
-	SharedPrefix int `json:"shared_prefix,omitempty"`
+	SharedPrefix int          `json:"shared_prefix,omitempty"`
+	PrefixGroups PrefixGroups `json:"prefix_groups,omitzero"` // none
+	// Format of a trace: azure, mooncake, vllm, guidellm, custom.
+	Format string `json:"format,omitempty"`
+	// Path of a trace: the name of one that ships with the tool (see Traces),
+	// or a file, from the working directory. It does not enter the plan hash.
+	Path string `json:"path,omitempty"`
+	Skip int    `json:"skip,omitempty"` // rows of the trace before the warm-up; 0
+	// ScaleTokens multiplies the lengths of a trace, MaxPrompt and MaxOutput
+	// then cut them; 1, no bounds.
+	ScaleTokens float64 `json:"scale_tokens,omitempty"`
+	MaxPrompt   int     `json:"max_prompt,omitempty"`
+	MaxOutput   int     `json:"max_output,omitempty"`
+	// TimeUnit is what the timestamps of a vllm or custom trace count.
+	TimeUnit time.Duration `json:"time_unit_ns,omitempty"`
+}
+
+// PrefixGroups are groups of requests whose prompts begin with the same tokens.
+type PrefixGroups struct {
+	Count  int `json:"count"`
+	Tokens int `json:"tokens"` // that the prompts of one group share
 }
 
 // Dist is a distribution of token counts.
@@ -133,12 +161,20 @@ type Dist struct {
 	P95    int    `json:"p95,omitempty"`    // lognormal
 }
 
-// Arrival says when requests are sent.
+// Arrival says when requests are sent: after one another in each stream of a
+// closed loop, else at intended times, an open loop.
 type Arrival struct {
-	Kind    string        `json:"kind"`              // closed (default), poisson
+	Kind    string        `json:"kind"`              // closed (default), poisson, constant, gamma, trace
 	Streams int           `json:"streams,omitempty"` // closed: requests in flight; 1
 	Ramp    time.Duration `json:"ramp_ns,omitempty"` // closed: time over which streams start; 0
-	Rate    float64       `json:"rate,omitempty"`    // open loop: requests per second; no default
+	// Rate is the requests per second of poisson, constant and gamma; no
+	// default.
+	Rate float64 `json:"rate,omitempty"`
+	// Burstiness of gamma: gaps have a coefficient of variation of
+	// 1/sqrt(Burstiness); no default.
+	Burstiness float64 `json:"burstiness,omitempty"`
+	// Scale multiplies the times of a trace; 1.
+	Scale float64 `json:"scale,omitempty"`
 }
 
 // Warmup is sent before the timed requests, which follow without draining.

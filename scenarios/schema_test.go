@@ -16,20 +16,22 @@ import (
 
 // objects are the loader's tables by the name of their schema definition.
 var objects = map[string]struct{ keys, required []string }{
-	"scenario":   table(scenarioFields),
-	"engine":     table(engineFields),
-	"arm":        table(armFields),
-	"comparison": table(comparisonFields),
-	"phase":      table(phaseFields),
-	"source":     table(sourceFields),
-	"dist":       table(distFields),
-	"arrival":    table(arrivalFields),
-	"warmup":     table(warmupFields),
-	"design":     table(designFields),
-	"interleave": table(interleaveFields),
-	"gate":       table(gateFields),
-	"client":     table(clientFields),
-	"identity":   table(identityFields),
+	"scenario":      table(scenarioFields),
+	"engine":        table(engineFields),
+	"arm":           table(armFields),
+	"comparison":    table(comparisonFields),
+	"phase":         table(phaseFields),
+	"source":        table(sourceFields),
+	"goodput":       table(goodputFields),
+	"prefix-groups": table(prefixGroupsFields),
+	"dist":          table(distFields),
+	"arrival":       table(arrivalFields),
+	"warmup":        table(warmupFields),
+	"design":        table(designFields),
+	"interleave":    table(interleaveFields),
+	"gate":          table(gateFields),
+	"client":        table(clientFields),
+	"identity":      table(identityFields),
 }
 
 func table[T any](fields []field[T]) (t struct{ keys, required []string }) {
@@ -77,7 +79,8 @@ func TestSchemaHasTheLoadersKeys(t *testing.T) {
 // prefixes are the objects' places in the reference of README.md.
 var prefixes = map[string]string{
 	"scenario": "", "engine": "engine.", "arm": "arms.<arm>.", "comparison": "compare[].",
-	"phase": "phases[].", "source": "phases[].source.", "dist": "prompt_tokens.",
+	"phase": "phases[].", "goodput": "phases[].goodput.", "prefix-groups": "phases[].source.prefix_groups.",
+	"source": "phases[].source.", "dist": "prompt_tokens.",
 	"arrival": "phases[].arrival.", "warmup": "phases[].warmup.", "design": "design.",
 	"interleave": "design.interleave.", "gate": "gate.", "client": "client.", "identity": "identity.",
 }
@@ -144,6 +147,10 @@ func TestSchemaRefuses(t *testing.T) {
 		{"[tpot_p50]", "[tpot_p99]"},
 		{"step-base: 10ms", "step-base: false"},
 		{"on:", "On:"},
+		{"requests: 20", "kind: trace, format: csv"},
+		{"requests: 20", "prefix_groups: {count: 2}"},
+		{"streams: 2", "burstiness: 0"},
+		{"primary: [tpot_p50]", "goodput: {}"},
 	} {
 		text := replace(t, good, change.from, change.to)
 		assert.Error(t, compiled.Validate(asJSON(t, text)), "%s instead of %s", change.to, change.from)

@@ -41,8 +41,9 @@ type usage struct {
 type answer struct {
 	record *results.Request
 	model  string // expected in every event
-	prompt int    // tokens sent
+	prompt int    // tokens sent, or textPrompt
 	tokens []int
+	text   []byte // what was generated, for a text prompt
 	gaps   []int64
 	usage  bool
 	done   bool
@@ -81,8 +82,15 @@ func (a *answer) take(data []byte, at int64) error {
 		a.record.Fingerprint = e.Fingerprint
 	}
 	a.count(e.Usage)
+	if a.prompt == textPrompt {
+		if err := a.addText(data, at); err != nil {
+			return err
+		}
+	}
 	for _, c := range e.Choices {
-		a.add(c.TokenIDs, at)
+		if a.prompt != textPrompt {
+			a.add(c.TokenIDs, at)
+		}
 		if c.FinishReason != nil {
 			a.record.FinishReason = *c.FinishReason
 		}
@@ -104,12 +112,17 @@ func (a *answer) named(model string) error {
 
 // add takes the tokens of one chunk.
 func (a *answer) add(ids []int, at int64) {
-	if len(ids) == 0 {
-		return
+	if len(ids) > 0 {
+		a.tokens = append(a.tokens, ids...)
+		a.chunk(len(ids), at)
 	}
+}
+
+// chunk notes that a chunk with tokens was read.
+func (a *answer) chunk(tokens int, at int64) {
 	r := a.record
-	if len(a.tokens) == 0 {
-		r.FirstNS, r.FirstTokens = at, len(ids)
+	if r.Chunks == 0 {
+		r.FirstNS, r.FirstTokens = at, tokens
 	} else {
 		gap := at - r.LastNS
 		a.gaps = append(a.gaps, gap)
@@ -117,7 +130,6 @@ func (a *answer) add(ids []int, at int64) {
 			r.LongGaps = append(r.LongGaps, [2]int64{r.LastNS, at})
 		}
 	}
-	a.tokens = append(a.tokens, ids...)
 	r.LastNS = at
 	r.Chunks++
 }
@@ -145,8 +157,11 @@ func (a *answer) close(failure error) {
 			r.GapMedianNS = (a.gaps[middle-1] + a.gaps[middle]) / 2
 		}
 	}
-	if len(a.tokens) > 0 {
+	switch {
+	case len(a.tokens) > 0:
 		r.OutputSHA256 = TokensSHA256(a.tokens)
+	case len(a.text) > 0:
+		r.OutputSHA256 = textSHA256(a.text)
 	}
 	if err := a.verdict(failure); err != nil {
 		r.Error = err.Error()
@@ -171,6 +186,8 @@ func (a *answer) verdict(failure error) error {
 		return fmt.Errorf("finish_reason is %q", r.FinishReason)
 	case !a.usage:
 		return errors.New("no usage")
+	case a.prompt == textPrompt:
+		return a.textVerdict()
 	case r.OutputTokens != len(a.tokens):
 		return fmt.Errorf("usage says %d output tokens, %d token ids were received", r.OutputTokens, len(a.tokens))
 	case len(a.tokens) != r.WantTokens:

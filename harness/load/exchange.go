@@ -20,7 +20,7 @@ var post = &http.Request{Method: http.MethodPost}
 // message is one request in the form in which it is written to the socket.
 type message struct {
 	bytes  []byte // head and body
-	prompt int    // tokens
+	prompt int    // tokens; textPrompt for a text
 }
 
 // sent is what is known about an exchange beside its record.

@@ -31,6 +31,11 @@ type step struct {
 // the script; then the server closes the connection, or stays silent.
 func ask(t *testing.T, want int, stay bool, script ...step) (results.Request, []int, bool) {
 	t.Helper()
+	return askFor(t, workload.Request{Prompt: []int{1, 2, 3}, MaxTokens: want}, stay, script...)
+}
+
+func askFor(t *testing.T, request workload.Request, stay bool, script ...step) (results.Request, []int, bool) {
+	t.Helper()
 	target := Target{Model: nonce, Timeout: time.Minute, Origin: time.Now().Add(-time.Second)}
 	client, server := net.Pipe()
 	target.Dial = func(context.Context) (net.Conn, error) { return client, nil }
@@ -41,9 +46,8 @@ func ask(t *testing.T, want int, stay bool, script ...step) (results.Request, []
 	}()
 	l := newLink(target)
 	require.NoError(t, l.ready(t.Context()))
-	record := results.Request{WantTokens: want, CachedTokens: -1}
-	m := target.message(workload.Request{Prompt: []int{1, 2, 3}, MaxTokens: want})
-	s := l.exchange(t.Context(), target, m, &record)
+	record := results.Request{WantTokens: request.MaxTokens, CachedTokens: -1}
+	s := l.exchange(t.Context(), target, target.message(request), &record)
 	kept := l.conn != nil
 	client.Close()
 	<-done

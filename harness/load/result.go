@@ -6,6 +6,7 @@ import (
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // result puts together what the streams left.
@@ -98,10 +99,13 @@ func meanLive(requests []results.Request, from, to int64) float64 {
 
 // Phase is the part of a run's record that the client knows: everything but CPU
 // seconds and the server's counters.
-func (res *Result) Phase(name string) results.Phase {
+func (res *Result) Phase(plan scenarios.Phase) results.Phase {
 	values, undefined := metrics.Compute(res.Requests)
+	if share, ok := metrics.Goodput(res.Requests, plan.Goodput); ok {
+		values["goodput"] = share
+	}
 	return results.Phase{
-		Name:          name,
+		Name:          plan.Name,
 		WarmupStartNS: res.WarmupStartNS,
 		TimedStartNS:  res.TimedStartNS,
 		TimedEndNS:    res.TimedEndNS,

@@ -188,10 +188,14 @@ func (r *runner) openLoop(ctx context.Context) {
 }
 
 // firstConnections is what an open loop opens before it starts: one for each
-// request of two seconds, 8 to 256. It dials more when none is idle.
+// request of two seconds, 8 to 256. It dials more when none is idle. A trace has
+// no stated rate, only that of its times.
 func (r *runner) firstConnections() int {
-	n := int(min(max(2*r.spec.Arrival.Rate, 8), 256))
-	return min(n, len(r.spec.Workload.Requests))
+	all, rate := r.spec.Workload.Requests, r.spec.Arrival.Rate
+	if last := all[len(all)-1].Offset.Seconds(); rate == 0 && last > 0 {
+		rate = float64(len(all)) / last
+	}
+	return min(int(min(max(2*rate, 8), 256)), len(all))
 }
 
 // send sends request k over a connection and judges the outcome.

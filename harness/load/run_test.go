@@ -85,7 +85,7 @@ func TestClosedLoopTimes(t *testing.T) {
 		assert.Equal(t, 2.0, res.MeanLive)
 		assert.Equal(t, []int{5, 5, 0, 0}, []int{res.Planned, res.Finished, res.Failed, res.Unsent})
 		assert.Equal(t, []int{2, 0}, []int{res.Dials, res.Redials})
-		phase := res.Phase("p")
+		phase := res.Phase(scenarios.Phase{Name: "p"})
 		assert.InDelta(t, 0.030, phase.Metrics["ttft_p95"], 1e-12)
 		assert.InDelta(t, 0.010, phase.Metrics["tpot_p50"], 1e-12)
 		assert.InDelta(t, 25/0.210, phase.Metrics["output_throughput"], 1e-9)
@@ -368,4 +368,16 @@ func TestSequentialEndsAtAFailure(t *testing.T) {
 		_, _, err = Sequential(ctx, spec.Target, spec.Workload.Requests)
 		assert.ErrorIs(t, err, context.Canceled)
 	})
+}
+
+// A trace has no stated rate: its times say how many connections to open.
+func TestConnectionsOfATrace(t *testing.T) {
+	for want, last := range map[int]time.Duration{8: 100 * time.Second, 20: 10 * time.Second, 100: 100 * ms} {
+		w := workload.Workload{Open: true, Requests: make([]workload.Request, 100)}
+		w.Requests[99].Offset = last
+		r := runner{spec: Spec{Workload: w, Arrival: scenarios.Arrival{Kind: "trace", Scale: 1}}}
+		assert.Equal(t, want, r.firstConnections())
+	}
+	r := runner{spec: Spec{Workload: workload.Workload{Requests: make([]workload.Request, 100)}}}
+	assert.Equal(t, 8, r.firstConnections(), "all at once")
 }

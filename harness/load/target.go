@@ -53,22 +53,35 @@ func (t Target) check() error {
 
 // message builds all bytes of a request, so that the timed phase only writes.
 func (t Target) message(r workload.Request) message {
+	path, key, tokens := "/v1/completions", `,"prompt":`, len(r.Prompt)
+	if r.Chat {
+		path, key = "/v1/chat/completions", `,"messages":`
+	}
 	body := []byte(`{"model":`)
 	name, _ := json.Marshal(t.Model) // a string always has a JSON form
-	body = append(body, name...)
-	body = append(body, `,"prompt":[`...)
-	for i, id := range r.Prompt {
+	body = append(append(body, name...), key...)
+	if r.Text != "" {
+		body, tokens = append(body, r.Text...), textPrompt
+	} else {
+		body = appendIDs(body, r.Prompt)
+	}
+	body = append(body, `,"max_tokens":`...)
+	body = strconv.AppendInt(body, int64(r.MaxTokens), 10)
+	body = append(append(append(body, ','), workload.Sampling...), '}')
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"+
+		"Accept: text/event-stream\r\nContent-Length: %d\r\n\r\n", path, t.Host, len(body))
+	return message{bytes: append([]byte(head), body...), prompt: tokens}
+}
+
+func appendIDs(body []byte, ids []int) []byte {
+	body = append(body, '[')
+	for i, id := range ids {
 		if i > 0 {
 			body = append(body, ',')
 		}
 		body = strconv.AppendInt(body, int64(id), 10)
 	}
-	body = append(body, `],"max_tokens":`...)
-	body = strconv.AppendInt(body, int64(r.MaxTokens), 10)
-	body = append(append(append(body, ','), workload.Sampling...), '}')
-	head := fmt.Sprintf("POST /v1/completions HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\n"+
-		"Accept: text/event-stream\r\nContent-Length: %d\r\n\r\n", t.Host, len(body))
-	return message{bytes: append([]byte(head), body...), prompt: len(r.Prompt)}
+	return append(body, ']')
 }
 
 func (t Target) messages(requests []workload.Request) []message {

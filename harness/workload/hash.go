@@ -22,7 +22,8 @@ import (
 //	    integer 1 for warm-up, else 0
 //	    integer output tokens asked for
 //	    integer intended time in ns
-//	    integer number of prompt tokens, then each token id
+//	    integer number of prompt tokens, then each token id; for a text -1,
+//	      integer 1 if it is a chat, else 0, and string the JSON
 //
 // Server, model name, clock and host are not part of it.
 func Hash(phases []Workload, identity []Request) string {
@@ -66,9 +67,19 @@ func (d digest) list(w Workload) {
 		d.flag(r.Warmup)
 		d.number(int64(r.MaxTokens))
 		d.number(int64(r.Offset))
-		d.number(int64(len(r.Prompt)))
-		for _, id := range r.Prompt {
-			d.number(int64(id))
-		}
+		d.prompt(r)
+	}
+}
+
+func (d digest) prompt(r Request) {
+	if r.Text != "" {
+		d.number(-1)
+		d.flag(r.Chat)
+		d.text(r.Text)
+		return
+	}
+	d.number(int64(len(r.Prompt)))
+	for _, id := range r.Prompt {
+		d.number(int64(id))
 	}
 }

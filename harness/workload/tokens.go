@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+
+	"github.com/aituner/opprof/scenarios"
 )
 
 // cacheBlock is vLLM's default KV cache block: two prompts that differ within
@@ -16,32 +18,78 @@ type drawer struct {
 	low, high int
 }
 
-// prompts fills all prompts: first the shared prefix, then ids that make every
-// prompt differ from all earlier ones within one cache block.
-func (d drawer) prompts(requests []Request, shared int) error {
+// sharing says which prompts begin with the same tokens.
+type sharing struct {
+	groups, tokens int
+	group          []int // of each prompt; nil: all are in the first
+	// repeats lets prompts below one cache block be equal: a trace may have more
+	// of them than there are token ids, and no cached block comes of it.
+	repeats bool
+}
+
+// share draws the groups of a phase's prompts. The warm-up meets each group;
+// the timed groups do not depend on the number of warm-up requests.
+func share(phase scenarios.Phase) sharing {
+	s, warm := phase.Source, phase.Warmup.Requests
+	if s.PrefixGroups.Count == 0 {
+		return sharing{groups: 1, tokens: s.SharedPrefix}
+	}
+	rng := stream(s.Seed, phase.Name, "prefix groups")
+	all := sharing{groups: s.PrefixGroups.Count, tokens: s.PrefixGroups.Tokens, group: make([]int, warm+s.Requests)}
+	for i := range all.group {
+		if i < warm {
+			all.group[i] = i % all.groups
+		} else {
+			all.group[i] = rng.IntN(all.groups)
+		}
+	}
+	return all
+}
+
+func (s sharing) of(prompt int) int {
+	if s.group == nil {
+		return 0
+	}
+	return s.group[prompt]
+}
+
+// fillAll fills all prompts: first the tokens that their group shares, then ids
+// that make every prompt differ from all earlier ones within one cache block.
+func (d drawer) fillAll(prompts [][]int, s sharing) error {
 	if d.low < 0 || d.high <= d.low {
 		return fmt.Errorf("vocabulary [%d, %d) holds no token id", d.low, d.high)
 	}
-	prefix := make([]int, shared)
-	d.fill(prefix)
-	seen := make(map[string]bool, len(requests))
-	for i := range requests {
-		prompt := requests[i].Prompt
-		copy(prompt, prefix)
-		if !d.distinct(prompt[shared:], seen) {
+	beginnings := make([][]int, s.groups)
+	seen := make(map[string]bool, len(prompts))
+	for i := range beginnings {
+		beginnings[i] = make([]int, s.tokens)
+		if !d.distinct(beginnings[i], seen) {
+			return fmt.Errorf("prefix group %d: no unused beginning of %d tokens found in the vocabulary [%d, %d): use longer ones",
+				i, s.tokens, d.low, d.high)
+		}
+	}
+	clear(seen)
+	for i, prompt := range prompts {
+		copy(prompt, beginnings[s.of(i)])
+		own := prompt[s.tokens:]
+		if s.repeats && len(own) < cacheBlock {
+			d.fill(own)
+			continue
+		}
+		if !d.distinct(own, seen) {
 			return fmt.Errorf("request %d: no unused prompt of %d tokens found in the vocabulary [%d, %d): use longer prompts",
-				i, len(prompt)-shared, d.low, d.high)
+				i, len(own), d.low, d.high)
 		}
 	}
 	return nil
 }
 
-// distinct fills one prompt so that its first block was not seen before, and
-// gives up after many tries.
-func (d drawer) distinct(prompt []int, seen map[string]bool) bool {
+// distinct fills ids so that their first block was not seen before, and gives
+// up after many tries.
+func (d drawer) distinct(ids []int, seen map[string]bool) bool {
 	for range 1000 {
-		d.fill(prompt)
-		key := blockKey(prompt)
+		d.fill(ids)
+		key := blockKey(ids)
 		if !seen[key] {
 			seen[key] = true
 			return true

@@ -12,6 +12,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -29,9 +30,13 @@ const Sampling = `"temperature":0,"ignore_eos":true,"return_token_ids":true,` +
 
 // Request is one request to send.
 type Request struct {
-	Index     int   // place in the phase's list, warm-up included
-	Prompt    []int // token ids
-	MaxTokens int   // output tokens asked for; the end-of-sequence token is ignored
+	Index  int   // place in the phase's list, warm-up included
+	Prompt []int // token ids
+	// Text is sent instead of Prompt where it is not empty, as it is: the JSON
+	// of a string or, if Chat is set, of a list of chat messages.
+	Text      string
+	Chat      bool
+	MaxTokens int // output tokens asked for; the end-of-sequence token is ignored
 	Warmup    bool
 	// Offset is the intended send time since the start of the phase. It is 0
 	// in a closed loop, where a request follows the end of another one.
@@ -55,25 +60,31 @@ func (w Workload) Warmup() int {
 	return n
 }
 
-// Expand draws the requests of a phase. Warm-up lengths come from the same
-// distributions as the timed ones, and where lengths vary the warm-up holds the
-// smallest and the largest timed prompt and output, so that the timed part
-// meets no new shape. Prompts differ from each other within the first cache
-// block after the shared prefix. An error names the phase and the key.
+// Expand makes the requests of a phase: drawn from distributions, or read from
+// a trace.
+//
+// Synthetic warm-up lengths come from the same distributions as the timed ones,
+// and where lengths vary the warm-up holds the smallest and the largest timed
+// prompt and output, so that the timed part meets no new shape. Prompts differ
+// from each other within the first cache block after what they are meant to
+// share. The warm-up of a trace are the rows before the timed ones.
+//
+// Expand reads the trace's file and nothing else; an error names the phase and
+// the key, or file and line.
 func Expand(phase scenarios.Phase) (Workload, error) {
-	w := Workload{Phase: phase.Name, Open: phase.Arrival.Kind == "poisson"}
+	w := Workload{Phase: phase.Name, Open: phase.Arrival.Kind != "closed"}
 	if err := check(phase); err != nil {
 		return w, fmt.Errorf("phase %s: %w", phase.Name, err)
 	}
-	w.Requests = lengths(phase)
-	s := phase.Source
-	d := drawer{rng: stream(s.Seed, phase.Name, "tokens"), low: s.VocabLow, high: s.VocabSize}
-	if err := d.prompts(w.Requests, s.SharedPrefix); err != nil {
+	made := synthetic
+	if phase.Source.Kind == "trace" {
+		made = replay
+	}
+	var err error
+	if w.Requests, err = made(phase); err != nil {
 		return w, fmt.Errorf("phase %s: %w", phase.Name, err)
 	}
-	if w.Open {
-		arrivals(w.Requests, phase.Arrival.Rate, stream(s.Seed, phase.Name, "arrivals"))
-	}
+	arrivals(w.Requests, phase.Arrival, stream(phase.Source.Seed, phase.Name, "arrivals"))
 	return w, nil
 }
 
@@ -88,11 +99,13 @@ func Identity(id scenarios.Identity, low, high int) ([]Request, error) {
 			id.Prompts, id.PromptTokens, id.OutputTokens)
 	}
 	requests := make([]Request, id.Prompts)
+	prompts := make([][]int, id.Prompts)
 	for i := range requests {
-		requests[i] = Request{Index: i, Prompt: make([]int, id.PromptTokens), MaxTokens: id.OutputTokens}
+		prompts[i] = make([]int, id.PromptTokens)
+		requests[i] = Request{Index: i, Prompt: prompts[i], MaxTokens: id.OutputTokens}
 	}
 	d := drawer{rng: stream(id.Seed, IdentityPhase, "tokens"), low: low, high: high}
-	if err := d.prompts(requests, 0); err != nil {
+	if err := d.fillAll(prompts, sharing{groups: 1}); err != nil {
 		return nil, fmt.Errorf("identity: %w", err)
 	}
 	return requests, nil
@@ -101,27 +114,79 @@ func Identity(id scenarios.Identity, low, high int) ([]Request, error) {
 func check(phase scenarios.Phase) error {
 	s, a := phase.Source, phase.Arrival
 	switch {
-	case s.Kind != "synthetic":
-		return fmt.Errorf("source kind %q is not known: use synthetic", s.Kind)
+	case s.Kind != "synthetic" && s.Kind != "trace":
+		return fmt.Errorf("source kind %q is not known: use synthetic or trace", s.Kind)
 	case s.Requests < 1:
 		return fmt.Errorf("source requests %d: at least 1 is needed", s.Requests)
 	case phase.Warmup.Requests < 0:
 		return fmt.Errorf("warmup requests %d is negative", phase.Warmup.Requests)
-	case a.Kind != "closed" && a.Kind != "poisson":
-		return fmt.Errorf("arrival kind %q is not known: use closed or poisson", a.Kind)
-	case a.Kind == "poisson" && !(a.Rate > 0):
-		return fmt.Errorf("arrival rate %g: a positive number of requests per second is needed", a.Rate)
+	}
+	if err := checkArrival(a, s.Kind); err != nil {
+		return err
+	}
+	if s.Kind == "trace" {
+		return checkTrace(s)
 	}
 	for _, d := range []struct {
 		key  string
 		dist scenarios.Dist
 		low  int
-	}{{"prompt_tokens", s.PromptTokens, s.SharedPrefix + 1}, {"output_tokens", s.OutputTokens, 1}} {
+	}{{"prompt_tokens", s.PromptTokens, max(s.SharedPrefix, s.PrefixGroups.Tokens) + 1}, {"output_tokens", s.OutputTokens, 1}} {
 		if err := checkDist(d.dist, d.low); err != nil {
 			return fmt.Errorf("source %s: %w", d.key, err)
 		}
 	}
 	return nil
+}
+
+func checkArrival(a scenarios.Arrival, source string) error {
+	switch a.Kind {
+	case "closed":
+		return nil
+	case "trace":
+		if source != "trace" {
+			return fmt.Errorf("arrival kind trace needs a source of kind trace, not %s", source)
+		}
+		if !(a.Scale > 0) || math.IsInf(a.Scale, 0) {
+			return fmt.Errorf("arrival scale %g: a positive factor is needed", a.Scale)
+		}
+		return nil
+	case "gamma":
+		if !(a.Burstiness > 0) || math.IsInf(a.Burstiness, 0) {
+			return fmt.Errorf("arrival burstiness %g: a positive number is needed", a.Burstiness)
+		}
+	case "constant", "poisson":
+	default:
+		return fmt.Errorf("arrival kind %q is not known: use closed, poisson, constant, gamma or trace", a.Kind)
+	}
+	if !(a.Rate > 0) {
+		return fmt.Errorf("arrival rate %g: a positive number of requests per second is needed", a.Rate)
+	}
+	return nil
+}
+
+func checkTrace(s scenarios.Source) error {
+	switch {
+	case s.Skip < 0:
+		return fmt.Errorf("source skip %d is negative", s.Skip)
+	case s.VocabLow < 0 || s.VocabSize <= s.VocabLow:
+		return fmt.Errorf("vocabulary [%d, %d) holds no token id", s.VocabLow, s.VocabSize)
+	case !(s.ScaleTokens > 0) || s.ScaleTokens > 1000:
+		return fmt.Errorf("source scale_tokens %g: a factor above 0 and up to 1000 is needed", s.ScaleTokens)
+	}
+	return nil
+}
+
+// synthetic draws the requests of a phase from distributions.
+func synthetic(phase scenarios.Phase) ([]Request, error) {
+	requests := lengths(phase)
+	prompts := make([][]int, len(requests))
+	for i := range requests {
+		prompts[i] = requests[i].Prompt
+	}
+	s := phase.Source
+	d := drawer{rng: stream(s.Seed, phase.Name, "tokens"), low: s.VocabLow, high: s.VocabSize}
+	return requests, d.fillAll(prompts, share(phase))
 }
 
 // stream is a generator of its own for one purpose of one phase: drawing more
@@ -130,15 +195,4 @@ func stream(seed uint64, phase, purpose string) *rand.Rand {
 	text := fmt.Appendf(nil, "opbench workload 1\x00%s\x00%s\x00", phase, purpose)
 	sum := sha256.Sum256(binary.BigEndian.AppendUint64(text, seed))
 	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16])))
-}
-
-// arrivals sets the intended times of a Poisson process: independent
-// exponential gaps of mean 1/rate seconds, the warm-up at the same rate.
-func arrivals(requests []Request, rate float64, rng *rand.Rand) {
-	var at time.Duration
-	for i := range requests {
-		gap := -logPortable(1-rng.Float64()) / rate
-		at += time.Duration(gap * float64(time.Second))
-		requests[i].Offset = at
-	}
 }

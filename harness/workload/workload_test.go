@@ -180,7 +180,7 @@ func TestPoisson(t *testing.T) {
 
 func TestExpandRefuses(t *testing.T) {
 	for want, change := range map[string]func(*scenarios.Phase){
-		`source kind "trace"`:       func(p *scenarios.Phase) { p.Source.Kind = "trace" },
+		`source kind "text"`:        func(p *scenarios.Phase) { p.Source.Kind = "text" },
 		"source requests 0":         func(p *scenarios.Phase) { p.Source.Requests = 0 },
 		"warmup requests -1":        func(p *scenarios.Phase) { p.Warmup.Requests = -1 },
 		`arrival kind "burst"`:      func(p *scenarios.Phase) { p.Arrival.Kind = "burst" },

@@ -10,7 +10,7 @@ package metrics
 type Metric struct {
 	Name  string // as in scenario files and run.json
 	Label string // for people: "TTFT p95"
-	Unit  string // "s", "tok/s", "req/s"
+	Unit  string // "s", "tok/s", "req/s", "%"
 	// HigherIsBetter is the direction: false for times, true for rates.
 	HigherIsBetter bool
 	// Primary metrics may be named in a phase's primary list.
@@ -30,6 +30,7 @@ var all = []Metric{
 	{Name: "ttft_intended_p50", Label: "TTFT from intended time p50", Unit: "s"},
 	{Name: "ttft_intended_p95", Label: "TTFT from intended time p95", Unit: "s"},
 	{Name: "request_rate", Label: "request rate", Unit: "req/s", HigherIsBetter: true},
+	{Name: "goodput", Label: "goodput", Unit: "%", HigherIsBetter: true},
 }
 
 // All returns the metrics in the order of reports.

@@ -3,11 +3,13 @@ package metrics
 import (
 	"math"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 const ms = int64(1e6)
@@ -120,6 +122,39 @@ func TestQuantile(t *testing.T) {
 	assert.True(t, math.IsNaN(Quantile(ten, math.NaN())))
 }
 
+// A request that misses one limit does not count, nor does one that failed; a
+// late send is part of what its user waited.
+func TestGoodput(t *testing.T) {
+	warm := request(0, 900, 50, 90)
+	warm.Warmup = true
+	late := request(1100, 90, 11, 4)
+	late.IntendedNS -= 20 * ms
+	failed := request(1200, 10, 11, 4)
+	failed.Error = "no usage"
+	requests := []results.Request{
+		warm, request(1000, 100, 11, 5), request(1000, 101, 11, 4), request(1000, 100, 11, 6), late, failed, request(1000, 50, 1, 0),
+		request(1000, 20, 2, 5), {Error: "dial: refused"},
+	}
+	for _, c := range []struct {
+		ttft, tpot time.Duration
+		met        float64
+	}{
+		{100500 * time.Microsecond, 5500 * time.Microsecond, 3},
+		{100500 * time.Microsecond, 0, 4},
+		{0, 5500 * time.Microsecond, 5},
+		{time.Millisecond, 0, 0},
+		{time.Hour, time.Hour, 6},
+	} {
+		got, ok := Goodput(requests, scenarios.Goodput{TTFT: c.ttft, TPOT: c.tpot})
+		require.True(t, ok)
+		assert.InDelta(t, 100*c.met/8, got, 1e-12, "%v", c)
+	}
+	_, ok := Goodput(requests, scenarios.Goodput{})
+	assert.False(t, ok, "no limits")
+	_, ok = Goodput(requests[:1], scenarios.Goodput{TTFT: time.Hour})
+	assert.False(t, ok, "no timed request")
+}
+
 // TestDirection makes a run worse and looks whether each metric moves in its
 // declared direction.
 func TestDirection(t *testing.T) {
@@ -127,6 +162,7 @@ func TestDirection(t *testing.T) {
 		a, b := request(1000, 20+slower, 11, 4+slower), request(1100, 30+slower, 11, 4+slower)
 		b.IntendedNS -= ms
 		values, _ := Compute([]results.Request{a, b})
+		values["goodput"], _ = Goodput([]results.Request{a, b}, scenarios.Goodput{TTFT: 32 * time.Millisecond})
 		return values
 	}
 	fast, slow := run(0), run(3)

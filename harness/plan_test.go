@@ -1,0 +1,63 @@
+package harness
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/aituner/opprof/scenarios"
+)
+
+const traceScenario = `
+scenario: replay
+purpose: correctness
+engine: {kind: sim}
+arms:
+  off: {}
+  on: {env: {VLLM_OPPROF_DIR: "{run_dir}/steps"}}
+phases:
+  - name: one
+    source: {kind: trace, format: guidellm, path: t.jsonl, requests: 2, seed: 1}
+    arrival: {kind: trace}
+    warmup: {requests: 0}
+design: {seed: 1}
+`
+
+// tracePlan plans the scenario in a directory of its own that holds the trace.
+func tracePlan(t *testing.T, trace string) (hash, path string) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "t.jsonl"), []byte(trace), 0o600))
+	s, err := scenarios.Load(filepath.Join(dir, "s.yaml"), []byte(traceScenario), scenarios.Known{})
+	require.NoError(t, err)
+	p, err := Plan(s, "s.yaml", []byte(traceScenario), "test")
+	require.NoError(t, err)
+	again, err := Plan(&p.Scenario, p.ScenarioFile, []byte(p.ScenarioText), "test")
+	require.NoError(t, err)
+	assert.Equal(t, p.Hash, again.Hash, "a resumed campaign finds the trace again")
+	return p.Hash, p.Scenario.Phases[0].Source.Path
+}
+
+// A plan hangs on what a trace holds, not on where it lies; a trace that has
+// changed since gives another plan, which resume refuses.
+func TestPlanFollowsTheTrace(t *testing.T) {
+	const trace = `{"timestamp": 1, "input_length": 9, "output_length": 3}
+{"timestamp": 2.5, "input_length": 8, "output_length": 3}
+`
+	first, path := tracePlan(t, trace)
+	second, elsewhere := tracePlan(t, trace+"not read\n")
+	assert.Equal(t, first, second)
+	assert.NotEqual(t, path, elsewhere)
+	changed, _ := tracePlan(t, trace[:len(trace)-3]+"4}\n")
+	assert.NotEqual(t, first, changed)
+}
+
+func TestPlanWithoutItsTrace(t *testing.T) {
+	s, err := scenarios.Load("absent/s.yaml", []byte(traceScenario), scenarios.Known{})
+	require.NoError(t, err)
+	_, err = Plan(s, "s.yaml", []byte(traceScenario), "test")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorContains(t, err, "phase one: open trace: open absent/t.jsonl")
+}
