@@ -25,6 +25,7 @@ import (
 type vllmEngine struct {
 	cfg      Config
 	python   string
+	smi      string // path of nvidia-smi, empty without GPUs
 	packages string // directory that holds the vllm package
 	versions map[string]string
 	model    string // absolute if it is a directory
@@ -40,7 +41,7 @@ type vllmEngine struct {
 const shutdownTimeout = "15"
 
 func newVLLM(ctx context.Context, s *scenarios.Scenario, cfg Config) (*vllmEngine, error) {
-	e := &vllmEngine{cfg: cfg, trees: map[string]string{}, blobs: map[string]map[string]string{}}
+	e := &vllmEngine{cfg: cfg, smi: findSMI(), trees: map[string]string{}, blobs: map[string]map[string]string{}}
 	if err := os.MkdirAll(filepath.Join(cfg.WorkDir, "trees"), 0o755); err != nil {
 		return nil, fmt.Errorf("prepare vllm: %w", err)
 	}
@@ -197,6 +198,7 @@ func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 		return nil, err
 	}
 	env := e.serverEnv(spec)
+	gpus := LookAtGPUs(ctx, e.smi)
 	p, err := launch(e.cfg, command{
 		path: e.python,
 		args: append([]string{"-P", "-m", "vllm.entrypoints.cli.main"}, e.serveArgs(spec, port)...),
@@ -206,6 +208,7 @@ func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.gpus = gpus.of(p.pid)
 	p.role = vllmRole
 	p.info = e.info(spec, port, p.pid, env)
 	if err := p.settle(ctx, spec); err != nil {
