@@ -66,6 +66,7 @@ var faultCases = []faultCase{
 	{name: "event that is no JSON", arm: "on", faults: "bad-json", imitates: "A01", result: "FAIL(reliability)", say: "event is not a completion chunk"},
 	{name: "no token ids", arm: "on", faults: "no-token-ids", imitates: "A20", result: "FAIL(reliability)", say: "0 token ids were received"},
 	{name: "one-token outputs", arm: "on", faults: "one-token", imitates: "B01", result: "FAIL(reliability)", say: "1 output tokens, 16 were asked for"},
+	{name: "one-token outputs in the plan", proof: "scenarios TestBad", how: "primary TPOT with outputs below 16 tokens", imitates: "B01 B02", result: "the scenario is refused", say: "-"},
 	{name: "output ends early", arm: "off", faults: "short-output", imitates: "B03", result: missing, say: "15 output tokens, 16 were asked for"},
 	{name: "wrong prompt token count", arm: "on", faults: "wrong-prompt-count", imitates: "B17", result: "FAIL(reliability)", say: "usage says 301 prompt tokens, 300 were sent"},
 	{name: "stalled stream", arm: "on", faults: "stalled-stream", imitates: "C06", change: impatient, result: "FAIL(reliability)", say: "timeout: no end of the response within 5s"},
