@@ -77,7 +77,7 @@ func (a *app) serveSim(l net.Listener, cfg sim.Config, faults sim.Faults) error 
 			}
 		}
 	}()
-	srv := &http.Server{Handler: eng.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	srv := &http.Server{Handler: eng.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: faults.IdleTimeout()}
 	go srv.Serve(l)
 	fmt.Fprintf(a.stderr, "simulated engine on %s\n", l.Addr())
 	err = eng.Run(ctx)

@@ -40,8 +40,9 @@ type run struct {
 // the run INVALID); the error is for what the machine or the files refuse.
 func (r *run) measure(ctx context.Context) ([]string, error) {
 	r.arm, _ = r.plan.Scenario.Arm(r.key.Arm)
+	begin := time.Now()
 	r.record = results.Run{Schema: results.Schema, Kind: "run", Key: r.key, BurnIn: r.block.BurnIn,
-		Position: r.pos, Start: time.Now().UTC()}
+		Position: r.pos, Start: begin.UTC()}
 	r.doing("starting server")
 	server, err := r.Engine.Start(ctx, r.spec())
 	if err != nil {
@@ -55,7 +56,8 @@ func (r *run) measure(ctx context.Context) ([]string, error) {
 		r.serve(ctx)
 		r.finish()
 	}
-	r.record.End = time.Now().UTC()
+	end := time.Now()
+	r.record.End, r.record.ClockStep = end.UTC(), clockStep(begin.Round(0), end.Round(0), end.Sub(begin))
 	if err := r.save(); err != nil {
 		return nil, err
 	}
@@ -142,6 +144,8 @@ func (r *run) phase(ctx context.Context, ph scenarios.Phase, w workload.Workload
 	if err != nil {
 		return err
 	}
+	r.record.Server.KVBlocks = before.KVBlocks
+	gpus := r.watchGPUs(ctx)
 	var mu sync.Mutex
 	var cpu map[string]float64
 	res, err := load.Run(ctx, load.Spec{Target: r.target, Workload: w, Arrival: ph.Arrival, OnTimed: func() {
@@ -150,12 +154,15 @@ func (r *run) phase(ctx context.Context, ph scenarios.Phase, w workload.Workload
 		cpu = at
 		mu.Unlock()
 	}})
+	end := r.cpuSeconds()
+	record := res.Phase(ph)
+	gpus.into(ctx, &record)
+	record.GPUProblem = r.private(record.GPUProblem)
 	if err != nil {
 		return err
 	}
-	end := r.cpuSeconds()
 	r.prove(ph.Name + ":after")
-	record := res.Phase(ph)
+	record.Dials, record.Redials = res.Dials, res.Redials
 	record.CPUSeconds = difference(end, cpu)
 	r.requests = append(r.requests, res.Requests...)
 	if state, dead := r.server.Exited(); dead {
@@ -163,9 +170,9 @@ func (r *run) phase(ctx context.Context, ph scenarios.Phase, w workload.Workload
 	} else if res.Stopped != "" {
 		err = errors.New(res.Stopped)
 	} else {
-		var after map[string]float64
+		var after engine.Scrape
 		after, err = engine.Metrics(ctx, r.server)
-		record.Counters = difference(after, before)
+		record.Counters, record.Gauges = difference(after.Counters, before.Counters), edges(before.Gauges, after.Gauges)
 	}
 	r.record.Phases = append(r.record.Phases, record)
 	return err
@@ -190,6 +197,15 @@ func difference(after, before map[string]float64) map[string]float64 {
 	out := map[string]float64{}
 	for k, v := range after {
 		out[k] = v - before[k]
+	}
+	return out
+}
+
+// edges pairs the gauges before and after a phase.
+func edges(before, after map[string]float64) map[string][2]float64 {
+	out := map[string][2]float64{}
+	for k, v := range after {
+		out[k] = [2]float64{before[k], v}
 	}
 	return out
 }
@@ -219,9 +235,9 @@ func (r *run) finish() {
 		r.fail("engine", fmt.Errorf("the server ended by itself (%s)", state))
 	}
 	stop := r.server.Stop()
-	proofs := r.record.Server.Proofs
+	seenAlive := r.record.Server
 	r.record.Server = r.server.Info()
-	r.record.Server.Proofs, r.record.Server.Stop = proofs, stop
+	r.record.Server.Proofs, r.record.Server.KVBlocks, r.record.Server.Stop = seenAlive.Proofs, seenAlive.KVBlocks, stop
 	for _, l := range r.server.LogFindings() {
 		l.Text = r.private(l.Text)
 		r.record.Server.LogFindings = append(r.record.Server.LogFindings, l)

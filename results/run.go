@@ -24,6 +24,10 @@ type Run struct {
 	// "recorder" (an arm that should record does not), "host" (a foreign
 	// server) or "harness".
 	FailureClass string `json:"failure_class,omitempty"`
+	// ClockStep is by how many seconds the wall clock moved more (or, negative,
+	// less) than the monotonic clock from Start to End. Phases are cut out of
+	// the step records by wall time.
+	ClockStep float64 `json:"clock_step_s,omitempty"`
 }
 
 // Server is what is known about the server process of a run.
@@ -48,6 +52,9 @@ type Server struct {
 	Fingerprints []string          `json:"system_fingerprints,omitempty"`
 	// Schedule is the CPU scheduling policy that was set, by process role.
 	Schedule map[string]string `json:"schedule,omitempty"`
+	// KVBlocks is the size of the KV cache in blocks, as /metrics says; 0: it
+	// does not say.
+	KVBlocks int64 `json:"kv_blocks,omitempty"`
 	// Proofs that the server is ours, in time order: before load, before and
 	// after each timed phase.
 	Proofs []Proof `json:"proofs"`
@@ -68,7 +75,7 @@ type Proof struct {
 // LogLine is a line of the server's log with the wall time at which the
 // harness read it.
 type LogLine struct {
-	Kind   string `json:"kind"` // jit, recorder, engine
+	Kind   string `json:"kind"` // jit, recorder, engine, profiler
 	WallNS int64  `json:"wall_ns"`
 	Text   string `json:"text"`
 }
@@ -109,6 +116,49 @@ type Phase struct {
 	CPUSeconds map[string]float64 `json:"cpu_seconds"`
 	// Counters are differences of the server's /metrics over the phase.
 	Counters map[string]float64 `json:"counters,omitempty"`
+	// Gauges are the server's queue lengths right before the phase and right
+	// after it.
+	Gauges map[string][2]float64 `json:"gauges,omitempty"`
+	// Dials counts the connections that the client opened, Redials those that
+	// replaced one which was closed or too old between two requests.
+	Dials   int `json:"dials,omitempty"`
+	Redials int `json:"redials,omitempty"`
+	// GPU describes each GPU of the host during the timed part.
+	GPU []GPU `json:"gpu,omitempty"`
+	// ForeignGPU lists processes that computed on a GPU before or after the
+	// phase and are not the server's.
+	ForeignGPU []GPUProcess `json:"foreign_gpu,omitempty"`
+	// GPUProblem says why the GPUs could not be looked at.
+	GPUProblem string `json:"gpu_problem,omitempty"`
+}
+
+// GPU sums up what nvidia-smi said about one GPU during a timed part.
+type GPU struct {
+	Index int `json:"index"`
+	// ID is a digest of the UUID: it tells boards apart without naming them.
+	ID      string `json:"id"`
+	Samples int    `json:"samples"`
+	// Ranges by quantity: utilization_pct, sm_clock_mhz, memory_clock_mhz,
+	// power_w, temperature_c, memory_used_mib. A quantity that the GPU does not
+	// support is absent.
+	Ranges map[string]Range `json:"ranges"`
+	// Throttle counts the samples in which a reason held the clocks down.
+	Throttle map[string]int `json:"throttle,omitempty"`
+}
+
+// Range is the spread of a sampled quantity.
+type Range struct {
+	Min  float64 `json:"min"`
+	Mean float64 `json:"mean"`
+	Max  float64 `json:"max"`
+}
+
+// GPUProcess is a process with a compute context on a GPU.
+type GPUProcess struct {
+	When string `json:"when"` // "before", "after"
+	PID  int    `json:"pid"`
+	GPU  string `json:"gpu"`            // as GPU.ID
+	Name string `json:"name,omitempty"` // of the program, without its folder
 }
 
 // ClientHealth is the load generator's own lateness.

@@ -56,5 +56,6 @@ func (a *attached) Info() results.Server            { return a.info }
 func (a *attached) Prove(when string) results.Proof { return results.Proof{When: when} }
 func (a *attached) CPUSeconds() map[string]float64  { return nil }
 func (a *attached) LogFindings() []results.LogLine  { return nil }
+func (a *attached) GPUs() *GPUs                     { return nil }
 func (a *attached) Exited() (string, bool)          { return "", false }
 func (a *attached) Stop() results.Stop              { return results.Stop{Graceful: true} }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 
 	dto "github.com/prometheus/client_model/go"
@@ -12,24 +13,55 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// parseCounters keeps vLLM's counters (and the simulated engine's, which has
-// the same names).
-func parseCounters(text []byte) (map[string]float64, error) {
+// Scrape is the part of a server's /metrics that explains a run. vLLM and the
+// simulated engine have the same names.
+type Scrape struct {
+	Counters map[string]float64 // vLLM's, summed over engines
+	Gauges   map[string]float64 // lengths of the queues, summed over engines
+	KVBlocks int64              // size of the KV cache over all engines; 0: not said
+}
+
+// The gauges that are read, and the one whose labels carry the cache's size.
+const (
+	gaugeRunning = "vllm:num_requests_running"
+	gaugeWaiting = "vllm:num_requests_waiting"
+	gaugeCache   = "vllm:cache_config_info"
+)
+
+func parseMetrics(text []byte) (Scrape, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
-		return nil, fmt.Errorf("GET /metrics: %w", err)
+		return Scrape{}, fmt.Errorf("GET /metrics: %w", err)
 	}
-	out := map[string]float64{}
+	s := Scrape{Counters: map[string]float64{}, Gauges: map[string]float64{}}
 	for name, f := range families {
-		if f.GetType() != dto.MetricType_COUNTER || !strings.HasPrefix(name, "vllm:") {
-			continue
-		}
 		for _, m := range f.GetMetric() {
-			out[name] += m.GetCounter().GetValue()
+			switch {
+			case f.GetType() == dto.MetricType_COUNTER && strings.HasPrefix(name, "vllm:"):
+				s.Counters[name] += m.GetCounter().GetValue()
+			case name == gaugeRunning || name == gaugeWaiting:
+				s.Gauges[name] += m.GetGauge().GetValue()
+			case name == gaugeCache:
+				s.KVBlocks += cacheBlocks(m)
+			}
 		}
 	}
-	return out, nil
+	return s, nil
+}
+
+// cacheBlocks reads the number of blocks out of a label; 0 where it is absent
+// or, as before the first profiling run of an engine, no number.
+func cacheBlocks(m *dto.Metric) int64 {
+	for _, l := range m.GetLabel() {
+		if l.GetName() == "num_gpu_blocks" {
+			n, err := strconv.ParseInt(l.GetValue(), 10, 64)
+			if err == nil && n > 0 {
+				return n
+			}
+		}
+	}
+	return 0
 }
 
 // dialOnce hands out one connection that is already open.

@@ -40,6 +40,9 @@ type Server interface {
 	CPUSeconds() map[string]float64
 	// LogFindings are the lines of the log that matter so far.
 	LogFindings() []results.LogLine
+	// GPUs looks at the GPUs of the host; nil where that says nothing about the
+	// server, or there are none.
+	GPUs() *GPUs
 	// Exited reports whether the server has ended without being asked to.
 	Exited() (string, bool)
 	// Stop ends the server: SIGINT, bounded wait, SIGKILL of its group.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aituner/opprof/harness/sim"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/steps"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -45,7 +46,7 @@ func (e *InProcess) Start(_ context.Context, spec Spec) (Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start simulated engine: %w", err)
 	}
-	s := &inProcess{log: log, done: make(chan struct{}), tail: &logTail{}}
+	s := &inProcess{log: log, idle: faults.IdleTimeout(), done: make(chan struct{}), tail: &logTail{}}
 	cfg.Log = io.MultiWriter(log, lineWriter{s.tail})
 	if s.engine, err = sim.New(cfg, faults); err != nil {
 		log.Close()
@@ -53,7 +54,7 @@ func (e *InProcess) Start(_ context.Context, spec Spec) (Server, error) {
 	}
 	s.info = results.Server{Engine: string(scenarios.EngineSim), Simulated: true, Patch: spec.Arm.Patch, Model: spec.Nonce,
 		Command: append([]string{"opbench", "sim", "serve"}, longOptions(spec.args())...), Env: envTokens(recorderEnv(spec), spec, ""),
-		Versions: map[string]string{"engine": "simulated"}}
+		Versions: map[string]string{"engine": "simulated"}, Backends: readBackends(log.Name())}
 	s.serve()
 	return s, nil
 }
@@ -78,6 +79,9 @@ func (e *InProcess) settings(spec Spec) (sim.Config, sim.Faults, error) {
 	}
 	err := fs.Parse(args)
 	cfg.Model, cfg.RecordDir = spec.Nonce, recorderEnv(spec)[scenarios.RecorderVariable]
+	if faults.Unasked() {
+		cfg.RecordDir = filepath.Join(spec.RunDir, steps.Folder)
+	}
 	if !fs.Changed("seed") {
 		cfg.Seed = spec.Seed
 	}
@@ -91,6 +95,7 @@ type inProcess struct {
 	http   *http.Server
 	cancel context.CancelFunc
 	log    *os.File
+	idle   time.Duration // idle connections are closed after it; 0: never
 	tail   *logTail
 	info   results.Server
 	done   chan struct{} // closed when the engine's loop has ended
@@ -99,7 +104,7 @@ type inProcess struct {
 
 func (s *inProcess) serve() {
 	s.pipe = sim.NewPipeListener()
-	s.http = &http.Server{Handler: s.engine.Handler()}
+	s.http = &http.Server{Handler: s.engine.Handler(), IdleTimeout: s.idle}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
 	go func() {
@@ -113,6 +118,7 @@ func (s *inProcess) serve() {
 func (s *inProcess) Dial(ctx context.Context) (net.Conn, error) { return s.pipe.Dial(ctx, "", "") }
 func (s *inProcess) Info() results.Server                       { return s.info }
 func (s *inProcess) LogFindings() []results.LogLine             { return s.tail.findings() }
+func (s *inProcess) GPUs() *GPUs                                { return nil }
 func (s *inProcess) CPUSeconds() map[string]float64             { return map[string]float64{} }
 
 // Prove says what is true of a listener in memory: there is one and it is ours.

@@ -16,10 +16,10 @@ import (
 // visibleVariable names the GPUs that a process may use.
 const visibleVariable = "CUDA_VISIBLE_DEVICES"
 
-// GPUs are the devices that a scenario's servers are confined to, over all
+// NamedGPUs are the devices that a scenario's servers are confined to, over all
 // arms: indices or UUIDs of CUDA_VISIBLE_DEVICES as the arm, the engine or the
 // inherited environment has it. None if an arm is not confined.
-func GPUs(s *scenarios.Scenario, environ []string) []string {
+func NamedGPUs(s *scenarios.Scenario, environ []string) []string {
 	var all []string
 	for _, a := range s.Arms {
 		value := lookup(environ, visibleVariable)

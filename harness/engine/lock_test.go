@@ -39,7 +39,7 @@ func TestGPUs(t *testing.T) {
 		}
 		s := &scenarios.Scenario{Engine: scenarios.Engine{Env: env(c.engine)},
 			Arms: []scenarios.Arm{{Name: "off", Env: env(c.off)}, {Name: "on", Env: env(c.on)}}}
-		assert.Equal(t, c.want, GPUs(s, c.environ), c.name)
+		assert.Equal(t, c.want, NamedGPUs(s, c.environ), c.name)
 	}
 }
 

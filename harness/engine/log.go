@@ -39,6 +39,7 @@ var logRules = []struct {
 	// prints harmless ones, e.g. for a chat template that a model lacks.
 	{"recorder", regexp.MustCompile(`opprof\.py", line|(?i)(error|warning).*opprof`)},
 	{"engine", regexp.MustCompile(`EngineCore encountered a fatal error|EngineDeadError`)},
+	{"profiler", regexp.MustCompile(`Starting profiler|POST /start_profile`)},
 }
 
 func tailLog(path string) *logTail {

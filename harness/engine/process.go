@@ -26,6 +26,7 @@ type process struct {
 	nonce string
 	start time.Time
 	log   *logTail
+	gpus  *GPUs
 	info  results.Server
 	role  func(leader bool, cmdline string) string
 

@@ -23,9 +23,9 @@ func TestServerIsOursAndStops(t *testing.T) {
 	assert.Equal(t, 1, proof.Ours)
 	assert.Empty(t, proof.Detail)
 	assert.Equal(t, "{nonce}", p.Info().Command[8])
-	counters, err := Metrics(context.Background(), p)
+	scrape, err := Metrics(context.Background(), p)
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"vllm:num_preemptions_total": 5}, counters, "summed over engines")
+	assert.Equal(t, map[string]float64{"vllm:num_preemptions_total": 5}, scrape.Counters, "summed over engines")
 	stop := p.Stop()
 	assert.True(t, stop.Requested)
 	assert.True(t, stop.Graceful)
@@ -56,6 +56,21 @@ func TestServerThatEndsByItself(t *testing.T) {
 	assert.False(t, stop.Requested)
 	assert.False(t, stop.Graceful)
 	assert.Equal(t, "killed", stop.Signal)
+}
+
+// The front end is killed, its children stay and hold the GPU: the port is free,
+// and the next start would fail for want of memory.
+func TestChildrenOfAKilledServerAreEnded(t *testing.T) {
+	e := testEngine(t, "stubborn-child")
+	e.cfg.StopTimeout = 300 * time.Millisecond
+	p := start(t, e, testSpec(t))
+	require.NoError(t, syscall.Kill(p.pid, syscall.SIGKILL))
+	<-p.done
+	require.Len(t, groupMembers(p.pid), 1, "the child lives on")
+	stop := p.Stop()
+	assert.False(t, stop.Requested)
+	assert.False(t, stop.Graceful)
+	assert.True(t, groupGone(p.pid))
 }
 
 func TestStartFailures(t *testing.T) {

@@ -150,12 +150,11 @@ func firstLine(s string) string {
 	return line
 }
 
-// Metrics reads the counters of a server's /metrics that explain a run:
-// name to value, summed over engines.
-func Metrics(ctx context.Context, s Server) (map[string]float64, error) {
+// Metrics reads what a server's /metrics says that explains a run.
+func Metrics(ctx context.Context, s Server) (Scrape, error) {
 	body, err := get(ctx, s, "/metrics")
 	if err != nil {
-		return nil, err
+		return Scrape{}, fmt.Errorf("read /metrics: %w", err)
 	}
-	return parseCounters(body)
+	return parseMetrics(body)
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"maps"
+	"path/filepath"
 	"strconv"
 
 	"github.com/aituner/opprof/results"
@@ -39,5 +40,9 @@ func (e *simEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 		Command: tokens(append([]string{"opbench"}, argv...), spec, port, ""), Env: envTokens(env, spec, ""),
 		Versions: map[string]string{"engine": "simulated"},
 	}
-	return p, p.settle(ctx, spec)
+	if err := p.settle(ctx, spec); err != nil {
+		return nil, err
+	}
+	p.info.Backends = readBackends(filepath.Join(spec.RunDir, "server.log"))
+	return p, nil
 }

@@ -61,6 +61,7 @@ func TestLogFindings(t *testing.T) {
 		"INFO started\nTraceback (most recent call last):\n  File \"renderers/base.py\", line 238\n", // vLLM's own, harmless
 		"Triton kernel JIT compilation dur", "ing inference: fused_moe_kernel\n", // split over two reads
 		"  File \"/t/vllm/v1/opprof.py\", line 3, in f\n",
+		"(APIServer pid=3) INFO 11-29 23:46:14 [api_router.py:27] Starting profiler...\n",
 		"(EngineCore) ERROR EngineCore encountered a fatal error.", // no newline at the end
 	} {
 		_, err := f.WriteString(part)
@@ -74,7 +75,7 @@ func TestLogFindings(t *testing.T) {
 		kinds = append(kinds, l.Kind)
 		assert.GreaterOrEqual(t, l.WallNS, before)
 	}
-	assert.Equal(t, []string{"jit", "recorder", "engine"}, kinds)
+	assert.Equal(t, []string{"jit", "recorder", "profiler", "engine"}, kinds)
 	assert.Contains(t, found[0].Text, "fused_moe_kernel")
 }
 
@@ -122,10 +123,12 @@ func TestVLLMRoles(t *testing.T) {
 	assert.Equal(t, "api_server", vllmRole(true, "python -P -m vllm.entrypoints.cli.main serve"))
 }
 
-func TestParseCounters(t *testing.T) {
-	_, err := parseCounters([]byte("not a metric {"))
+func TestParseMetrics(t *testing.T) {
+	_, err := parseMetrics([]byte("not a metric {"))
 	assert.ErrorContains(t, err, "GET /metrics")
-	got, err := parseCounters([]byte("# TYPE vllm:x_total counter\nvllm:x_total 1\n# TYPE vllm:g gauge\nvllm:g 7\n# TYPE python_total counter\npython_total 3\n"))
+	got, err := parseMetrics([]byte("# TYPE vllm:x_total counter\nvllm:x_total 1\n# TYPE vllm:g gauge\nvllm:g 7\n# TYPE python_total counter\npython_total 3\n" +
+		"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 2\nvllm:num_requests_running{engine=\"1\"} 3\n" +
+		"# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"100\"} 1\nvllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"90\"} 1\nvllm:cache_config_info{engine=\"2\",num_gpu_blocks=\"None\"} 1\n"))
 	require.NoError(t, err)
-	assert.Equal(t, map[string]float64{"vllm:x_total": 1}, got)
+	assert.Equal(t, Scrape{Counters: map[string]float64{"vllm:x_total": 1}, Gauges: map[string]float64{gaugeRunning: 5}, KVBlocks: 190}, got)
 }

@@ -24,6 +24,7 @@ import (
 type vllmEngine struct {
 	cfg      Config
 	python   string
+	smi      string // path of nvidia-smi, empty without GPUs
 	packages string // directory that holds the vllm package
 	versions map[string]string
 	model    string // absolute if it is a directory
@@ -39,8 +40,8 @@ type vllmEngine struct {
 const shutdownTimeout = "15"
 
 func newVLLM(ctx context.Context, s *scenarios.Scenario, cfg Config) (*vllmEngine, error) {
-	e := &vllmEngine{cfg: cfg, trees: map[string]string{}, blobs: map[string]map[string]string{}}
-	gpus := GPUs(s, cfg.Environ)
+	e := &vllmEngine{cfg: cfg, smi: findSMI(), trees: map[string]string{}, blobs: map[string]map[string]string{}}
+	gpus := NamedGPUs(s, cfg.Environ)
 	var err error
 	if e.lock, err = lockHost(cfg.WorkDir, gpus); err != nil {
 		return nil, err
@@ -184,6 +185,7 @@ func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 		return nil, err
 	}
 	env := e.serverEnv(spec)
+	gpus := LookAtGPUs(ctx, e.smi)
 	p, err := launch(e.cfg, command{
 		path: e.python,
 		args: append([]string{"-P", "-m", "vllm.entrypoints.cli.main"}, e.serveArgs(spec, port)...),
@@ -193,6 +195,7 @@ func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.gpus = gpus.of(p.pid)
 	p.role = vllmRole
 	p.info = e.info(spec, port, p.pid, env)
 	if err := p.settle(ctx, spec); err != nil {

@@ -67,7 +67,7 @@ func Probe(ctx context.Context, s *scenarios.Scenario, cfg Config) Machine {
 }
 
 func (m *Machine) probeEngine(ctx context.Context, s *scenarios.Scenario, cfg Config) {
-	m.Visible = engine.GPUs(s, cfg.Environ)
+	m.Visible = engine.NamedGPUs(s, cfg.Environ)
 	m.Holder = reading(engine.Holder(cfg.WorkDir, m.Visible))
 	m.Model = reading(findModel(s.Engine.Model))
 	m.Package = reading(engine.FindPackage(ctx, s.Engine.Python, cfg.Environ))

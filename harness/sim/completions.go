@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
-	"time"
 )
 
 // maxBody bounds a request's body, in bytes.
@@ -27,6 +25,7 @@ type completionRequest struct {
 
 	prompt []int
 	want   int
+	number int64 // from 1, in order of arrival
 }
 
 func (e *Engine) parse(w http.ResponseWriter, r *http.Request) (*completionRequest, *apiError) {
@@ -76,21 +75,20 @@ func (e *Engine) parsePrompt(q *completionRequest) *apiError {
 
 func (e *Engine) serveCompletions(w http.ResponseWriter, r *http.Request) {
 	q, bad := e.parse(w, r)
+	if bad == nil {
+		q.number = e.arrived.Add(1)
+		bad = e.refuse(q.number)
+	}
 	if bad != nil {
 		writeJSON(w, bad.Code, bad.body())
 		return
 	}
-	number := e.arrived.Add(1)
-	if e.faults.hits(faultHTTP500, number) {
-		writeJSON(w, http.StatusInternalServerError, internalError("fault of the simulated engine").body())
-		return
+	if e.faults.hits(faultHalfOpen, q.number) {
+		e.hang(r)
 	}
-	rq := e.submit(number, q.prompt, q.want)
+	rq := e.submit(q.number, q.prompt, q.want)
 	defer e.abort(rq)
-	a := &answer{engine: e, w: w, r: r, q: q, req: rq, created: time.Now().Unix(), model: e.cfg.Model}
-	if e.faults.has(faultWrongModel) {
-		a.model = "another-model"
-	}
+	a := e.newAnswer(w, r, q, rq)
 	if q.Stream {
 		a.stream()
 	} else {
@@ -98,158 +96,23 @@ func (e *Engine) serveCompletions(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer is the response to one request.
-type answer struct {
-	engine  *Engine
-	w       http.ResponseWriter
-	r       *http.Request
-	q       *completionRequest
-	req     *request
-	created int64
-	model   string
-	buf     []byte
+// refuse commits the faults that answer a request with an error.
+func (e *Engine) refuse(number int64) *apiError {
+	switch {
+	case e.faults.hits(faultHTTP500, number):
+		return internalError("fault of the simulated engine")
+	case e.faults.hits(faultHTTP503, number):
+		return &apiError{Message: "fault of the simulated engine", Type: "ServiceUnavailableError", Code: http.StatusServiceUnavailable}
+	}
+	return nil
 }
 
-// next waits for the next event. It cuts the connection if the engine has
-// stopped; false: the client is gone.
-func (a *answer) next() (event, bool) {
+// hang keeps the connection open without another word until the client gives
+// up or the engine stops.
+func (e *Engine) hang(r *http.Request) {
 	select {
-	case ev := <-a.req.events:
-		return ev, true
-	case <-a.r.Context().Done():
-		return event{}, false
-	case <-a.engine.stopped:
-		panic(http.ErrAbortHandler)
+	case <-r.Context().Done():
+	case <-e.stopped:
 	}
-}
-
-// stream sends one event per token, the usage and [DONE], as vLLM does.
-func (a *answer) stream() {
-	flush := http.NewResponseController(a.w)
-	a.w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	a.w.WriteHeader(http.StatusOK)
-	if flush.Flush() != nil { // the head goes out before the first token
-		return
-	}
-	for sent := 0; ; sent++ {
-		ev, ok := a.next()
-		if !ok {
-			return
-		}
-		a.buf = a.buf[:0]
-		switch {
-		case ev.failed:
-			a.data(internalError("fault of the simulated engine").body())
-		default:
-			a.token(ev, sent == 0)
-		}
-		if ev.last && a.wantsUsage() {
-			a.data(a.envelope(map[string]any{
-				"choices": []any{}, "usage": a.usage(sent+1, ev.cached), "system_fingerprint": a.engine.fingerprint,
-			}))
-		}
-		ends := ev.last || ev.failed
-		if ends {
-			a.buf = append(a.buf, "data: [DONE]\n\n"...)
-		}
-		if _, err := a.w.Write(a.buf); err != nil || flush.Flush() != nil || ends {
-			return
-		}
-	}
-}
-
-func (a *answer) wantsUsage() bool {
-	return a.q.StreamOptions != nil && a.q.StreamOptions.IncludeUsage
-}
-
-// token appends the event of one token. It is built by hand because a burst
-// makes hundreds of them at once.
-func (a *answer) token(ev event, first bool) {
-	b := fmt.Appendf(a.buf, `data: {"id":%q,"object":"text_completion","created":%d,"model":`, a.req.id, a.created)
-	b = append(b, mustJSON(a.model)...)
-	b = append(b, `,"choices":[{"index":0,"text":"","logprobs":null,"finish_reason":`...)
-	if ev.last {
-		b = append(b, `"length"`...)
-	} else {
-		b = append(b, "null"...)
-	}
-	b = append(b, `,"stop_reason":null,"prompt_token_ids":`...)
-	if first && a.q.ReturnTokenIDs {
-		b = append(b, mustJSON(a.req.prompt)...)
-	} else {
-		b = append(b, "null"...)
-	}
-	b = append(b, `,"token_ids":`...)
-	if a.q.ReturnTokenIDs {
-		b = append(strconv.AppendInt(append(b, '['), int64(ev.token), 10), ']')
-	} else {
-		b = append(b, "null"...)
-	}
-	b = append(b, "}]"...)
-	if ev.last && !a.wantsUsage() {
-		b = fmt.Appendf(b, `,"system_fingerprint":%q`, a.engine.fingerprint)
-	}
-	a.buf = append(b, "}\n\n"...)
-}
-
-// whole answers without streaming.
-func (a *answer) whole() {
-	var tokens []int
-	for {
-		ev, ok := a.next()
-		if !ok {
-			return
-		}
-		if ev.failed {
-			bad := internalError("fault of the simulated engine")
-			writeJSON(a.w, bad.Code, bad.body())
-			return
-		}
-		tokens = append(tokens, ev.token)
-		if ev.last {
-			writeJSON(a.w, http.StatusOK, a.complete(tokens, ev.cached))
-			return
-		}
-	}
-}
-
-func (a *answer) complete(tokens []int, cached int) map[string]any {
-	choice := map[string]any{
-		"index": 0, "text": "", "logprobs": nil, "finish_reason": "length", "stop_reason": nil,
-		"token_ids": nil, "prompt_logprobs": nil, "prompt_token_ids": nil, "routed_experts": nil,
-	}
-	if a.q.ReturnTokenIDs {
-		choice["token_ids"], choice["prompt_token_ids"] = tokens, a.req.prompt
-	}
-	return a.envelope(map[string]any{
-		"choices": []any{choice}, "service_tier": nil, "system_fingerprint": a.engine.fingerprint,
-		"usage": a.usage(len(tokens), cached), "kv_transfer_params": nil,
-	})
-}
-
-func (a *answer) envelope(m map[string]any) map[string]any {
-	m["id"], m["object"], m["created"], m["model"] = a.req.id, "text_completion", a.created, a.model
-	return m
-}
-
-func (a *answer) usage(output, cached int) map[string]any {
-	return map[string]any{
-		"prompt_tokens": len(a.req.prompt), "completion_tokens": output,
-		"total_tokens":          len(a.req.prompt) + output,
-		"prompt_tokens_details": map[string]any{"cached_tokens": cached},
-	}
-}
-
-// data appends one event.
-func (a *answer) data(v any) {
-	a.buf = append(append(append(a.buf, "data: "...), mustJSON(v)...), "\n\n"...)
-}
-
-// mustJSON encodes what always can be: strings, numbers and maps of them.
-func mustJSON(v any) []byte {
-	b, err := json.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("encode a response: %v", err))
-	}
-	return b
+	panic(http.ErrAbortHandler)
 }

@@ -61,8 +61,10 @@ func New(cfg Config, faults Faults) (*Engine, error) {
 	if cfg.Log == nil {
 		cfg.Log = io.Discard
 	}
+	own := fingerprint(cfg)
+	faults.spoil(&cfg)
 	e := &Engine{
-		cfg: cfg, faults: faults, fingerprint: fingerprint(cfg), born: time.Now(),
+		cfg: cfg, faults: faults, fingerprint: own, born: time.Now(),
 		wake: make(chan struct{}, 1), stopped: make(chan struct{}),
 		sched: scheduler{maxSeqs: cfg.MaxNumSeqs, maxTokens: cfg.MaxNumBatchedTokens, kv: newKVCache(&cfg)},
 	}
@@ -77,6 +79,9 @@ func New(cfg Config, faults Faults) (*Engine, error) {
 		e.rec = rec
 	}
 	fmt.Fprintf(cfg.Log, "INFO simulated engine: proves nothing about vLLM; model %s, recording %t\n", cfg.Model, recording)
+	if faults.has(faultCompileCache) {
+		fmt.Fprintln(cfg.Log, "INFO Using cache directory: {cache}/of-its-own/rank_0_0 for vLLM's torch.compile")
+	}
 	return e, nil
 }
 
@@ -141,19 +146,19 @@ func (e *Engine) due() bool {
 	return e.owed || len(e.sched.running)+len(e.sched.waiting) > 0
 }
 
-// stall commits the fault of that name and reports whether it did.
+// stall commits the faults that stop the engine and reports whether it did.
 func (e *Engine) stall(ctx context.Context) bool {
-	f, on := e.faults.set[faultStall]
-	if !on || f.n != e.next {
-		return false
+	pause := e.faults.pause(e.next)
+	if pause > 0 {
+		sleepUntil(ctx, time.Now().Add(pause))
 	}
-	sleepUntil(ctx, time.Now().Add(f.pause))
-	return true
+	return pause > 0
 }
 
 func (e *Engine) begin() *step {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.sched.evictOne = e.faults.hits(faultPreempt, e.next+1)
 	st := e.sched.schedule()
 	st.index, st.submit = e.next, time.Now()
 	e.next++
@@ -240,6 +245,9 @@ func (e *Engine) submit(number int64, prompt []int, want int) *request {
 	if e.faults.hits(faultShortOutput, number) {
 		r.limit = max(1, want-1)
 	}
+	if e.faults.hits(faultOneToken, number) {
+		r.limit = 1
+	}
 	if f, on := e.faults.set[faultErrorAfterTokens]; on && number%errorEvery == 0 {
 		r.failAt = int(min(f.n, int64(r.limit)))
 	}
@@ -268,6 +276,12 @@ func (e *Engine) logFaults(st *step) {
 	if e.faults.has(faultTraceback) && st.index == midRun {
 		fmt.Fprint(e.cfg.Log, "ERROR opprof recorder failed\nTraceback (most recent call last):\n"+
 			"  File \"vllm/v1/opprof.py\", line 1, in finalize\nRuntimeError: fault of the simulated engine\n")
+	}
+	if e.faults.has(faultEngineError) && st.index == midRun {
+		fmt.Fprintln(e.cfg.Log, "ERROR EngineCore encountered a fatal error. (fault of the simulated engine)")
+	}
+	if e.faults.has(faultProfiler) && st.index == midRun {
+		fmt.Fprintln(e.cfg.Log, "INFO Starting profiler... (fault of the simulated engine)")
 	}
 }
 

@@ -4,88 +4,24 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/aituner/opprof/results/steps"
 )
 
-// The names of the faults.
-const (
-	faultKillAfter        = "kill-after"
-	faultErrorAfterTokens = "error-after-tokens"
-	faultHTTP500          = "http-500"
-	faultShortOutput      = "short-output"
-	faultFlipToken        = "flip-token"
-	faultConstantOutput   = "constant-output"
-	faultNondeterministic = "nondeterministic-output"
-	faultWrongModel       = "wrong-model"
-	faultSlow             = "slow"
-	faultStall            = "stall"
-	faultLateJIT          = "late-jit"
-	faultTraceback        = "traceback"
-	faultIgnoreSIGINT     = "ignore-sigint"
-	faultNoRecords        = "no-records"
-	faultDropRecords      = "drop-records"
-	faultIndexGap         = "index-gap"
-	faultWrongHistogram   = "wrong-histogram"
-	faultTokenSum         = "token-sum-off-by-one"
-	faultTornTail         = "torn-tail"
-	faultNoFooter         = "no-footer"
-)
-
-// What may follow a fault's name.
-const (
-	formNone    = ""
-	formCount   = "=N"
-	formEvery   = "[=N]"
-	formPlace   = "=POS"
-	formPercent = "=PERCENT"
-	formStall   = "=DURATION@N"
-)
-
-// FaultKind documents one fault.
-type FaultKind struct {
-	Name  string
-	Value string // what follows the name: empty, =N, [=N], =POS, =PERCENT, =DURATION@N
-	About string
-	usual int64 // value of [=N] where none is given
-}
-
-// midRun is the step from which on record faults act: late enough that the
-// records before are sound, early enough for the shortest run.
+// midRun is the step from which on record and log faults act: late enough that
+// what comes before is sound, early enough for the shortest run.
 const midRun = 10
 
-// errorEvery is the share of requests that error-after-tokens strikes.
+// errorEvery is the share of requests that error-after-tokens and long-line
+// strike.
 const errorEvery = 10
-
-var faultKinds = []FaultKind{
-	{faultKillAfter, formCount, "the process exits with code 137 after N output tokens", 0},
-	{faultErrorAfterTokens, formCount, "every 10th request ends with an error object after N output tokens; [DONE] follows", 0},
-	{faultHTTP500, formEvery, "every Nth request (10) is answered with status 500", 10},
-	{faultShortOutput, formEvery, "every Nth request (10) ends one token early, its usage is honest", 10},
-	{faultFlipToken, formPlace, "the output token at position POS (from 0) is another one for about half of all prompts, always the same half", 0},
-	{faultConstantOutput, formNone, "every output token is the same", 0},
-	{faultNondeterministic, formNone, "output tokens differ from request to request, also for equal prompts", 0},
-	{faultWrongModel, formNone, "completions carry the name of another model; /v1/models is right", 0},
-	{faultSlow, formPercent, "steps last PERCENT longer", 0},
-	{faultStall, formStall, "nothing happens for DURATION before step N, whatever is running", 0},
-	{faultLateJIT, formEvery, "every Nth step (100) logs vLLM's line about a Triton kernel compiled during inference", 100},
-	{faultTraceback, formNone, "a Python traceback from the recorder is logged once", 0},
-	{faultIgnoreSIGINT, formNone, "the process does not react to SIGINT", 0},
-	{faultNoRecords, formNone, "no step records are written although they are asked for", 0},
-	{faultDropRecords, formCount, "N step records are dropped and counted", 0},
-	{faultIndexGap, formNone, "one step index is missing and no drop is reported", 0},
-	{faultWrongHistogram, formNone, "the context histogram of one record counts a request too many", 0},
-	{faultTokenSum, formNone, "decode_tokens of one record is one too high", 0},
-	{faultTornTail, formNone, "the record file ends inside a record, without a footer", 0},
-	{faultNoFooter, formNone, "the record file has no footer", 0},
-}
-
-// FaultKinds lists every fault, for help texts and documentation.
-func FaultKinds() []FaultKind { return slices.Clone(faultKinds) }
 
 type fault struct {
 	n       int64
@@ -151,12 +87,40 @@ func (f *Faults) add(text string) error {
 // business of the command that runs the engine.
 func (f *Faults) IgnoreSIGINT() bool { return f.has(faultIgnoreSIGINT) }
 
+// IdleTimeout is how long the HTTP server of the engine keeps idle connections,
+// which is the business of whoever runs that server; 0: as long as they last.
+func (f *Faults) IdleTimeout() time.Duration { return f.set[faultIdleClose].pause }
+
+// Unasked reports whether records are to be written although no folder for them
+// is named. A process then writes them below its working directory.
+func (f *Faults) Unasked() bool { return f.has(faultUnasked) }
+
+// spoil commits the faults that change the settings of an engine.
+func (f *Faults) spoil(cfg *Config) {
+	share := 1 - float64(f.set[faultFewerKVBlocks].percent)/100
+	cfg.KVBlocks = max(1, int(math.Round(float64(cfg.KVBlocks)*share)))
+	if f.Unasked() && cfg.RecordDir == "" {
+		cfg.RecordDir = steps.Folder
+	}
+}
+
 func (f *Faults) has(name string) bool { _, on := f.set[name]; return on }
 
 // hits reports whether the fault strikes the nth (from 1) of its events.
 func (f *Faults) hits(name string, n int64) bool {
 	v, on := f.set[name]
 	return on && n%v.n == 0
+}
+
+// pause is how long the engine has to stand still before a step.
+func (f *Faults) pause(step int64) time.Duration {
+	if once, on := f.set[faultStall]; on && once.n == step {
+		return once.pause
+	}
+	if f.hits(faultStallEvery, step+1) {
+		return f.set[faultStallEvery].pause
+	}
+	return 0
 }
 
 func (k FaultKind) parse(value string, given bool) (fault, error) {
@@ -173,8 +137,13 @@ func (k FaultKind) parse(value string, given bool) (fault, error) {
 		var p Percent
 		err := p.Set(value)
 		return fault{percent: p}, err
+	case k.Value == formDuration:
+		pause, err := parseLength(value)
+		return fault{pause: pause}, err
 	case k.Value == formStall:
-		return parseStall(value)
+		return parseStall(value, 0)
+	case k.Value == formStalls:
+		return parseStall(value, 1)
 	case k.Value == formPlace:
 		return parseCount(value, 0)
 	}
@@ -189,13 +158,21 @@ func parseCount(value string, least int64) (fault, error) {
 	return fault{n: n}, nil
 }
 
-func parseStall(value string) (fault, error) {
-	length, step, _ := strings.Cut(value, "@")
-	pause, err := time.ParseDuration(length)
-	if err != nil || pause <= 0 {
-		return fault{}, fmt.Errorf("%q is not a positive duration", length)
+func parseLength(value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is not a positive duration", value)
 	}
-	at, err := parseCount(step, 0)
+	return d, nil
+}
+
+func parseStall(value string, least int64) (fault, error) {
+	length, step, _ := strings.Cut(value, "@")
+	pause, err := parseLength(length)
+	if err != nil {
+		return fault{}, err
+	}
+	at, err := parseCount(step, least)
 	at.pause = pause
 	return at, err
 }

@@ -33,6 +33,41 @@ var faultTests = map[string]func(t *testing.T){
 	faultTokenSum:         spoils("token-sum-off-by-one", "token-split", "decode-tokens-client"),
 	faultTornTail:         spoils("torn-tail", "torn-tail", "footer"),
 	faultNoFooter:         spoils("no-footer", "footer"),
+	faultErrorFirst:       ends("error-first=1", `"error"`, `"token_ids"`),
+	faultHTTP503:          testHTTP503,
+	faultOneToken:         testOneToken,
+	faultCutBody:          testCutBody,
+	faultNoFinishReason:   ends("no-finish-reason=1", "[DONE]", `"length"`),
+	faultNoUsage:          ends("no-usage=1", "[DONE]", "usage"),
+	faultNoDone:           ends("no-done=1", "usage", "[DONE]"),
+	faultNoTokenIDs:       ends("no-token-ids=1", `"token_ids":null`, `"token_ids":[`),
+	faultBadJSON:          ends("bad-json=1", "data: {\"id\":\n\n", "none"),
+	faultPromptCount:      ends("wrong-prompt-count=1", `"prompt_tokens":11`, `"prompt_tokens":10,`),
+	faultCachedTokens:     ends("cached-tokens=4", `"cached_tokens":4`, `"cached_tokens":0`),
+	faultFingerprint:      testFingerprint,
+	faultStalledStream:    testStalledStream,
+	faultHalfOpen:         testHalfOpen,
+	faultSplitEvents:      testSplitEvents,
+	faultNoSpace:          ends("no-space", "data:{\"id\"", "data: "),
+	faultCRLF:             testCRLF,
+	faultComments:         ends("comments", "\n\n: ping\n\n:\nevent: message\nid: 7\nretry: 3000\ndata: ", "\n\ndata"),
+	faultMultiLine:        ends("multi-line", ",\ndata: \"object\"", `,"object"`),
+	faultLongLine:         testLongLine,
+	faultEmptyChoices:     testEmptyChoices,
+	faultBundle:           testBundle,
+	faultIdleClose:        testIdleClose,
+	faultStallEvery:       testStallEvery,
+	faultPreempt:          testPreempt,
+	faultFewerKVBlocks:    testFewerKVBlocks,
+	faultSilentMetrics:    testSilentMetrics,
+	faultEngineError:      logs("engine-error", "EngineCore encountered a fatal error"),
+	faultProfiler:         logs("profiler", "Starting profiler..."),
+	faultCompileCache:     logs("compile-cache", "Using cache directory: {cache}/of-its-own/rank_0_0 for vLLM's torch.compile"),
+	faultUnasked:          testUnasked,
+	faultDiskFull:         testDiskFull,
+	faultDamagedRecord:    spoils("damaged-record", "format"),
+	faultGluedRecords:     spoils("glued-records", "format"),
+	faultSecondFile:       spoils("second-file", "engines", "footer"),
 }
 
 func TestEveryFaultHasItsEffect(t *testing.T) {
@@ -244,7 +279,7 @@ func TestDropsUpToTheEndAreInTheFooter(t *testing.T) {
 
 func TestFaultsThatCannotBeMeant(t *testing.T) {
 	for text, want := range map[string]string{
-		"explode":              `fault "explode" is unknown: use one of kill-after`,
+		"explode":              `fault "explode" is unknown: use one of error-after-tokens`,
 		"kill-after":           "needs a value: write it as kill-after=N",
 		"kill-after=":          "needs a value",
 		"kill-after=0":         "not a whole number from 1 on",
@@ -260,6 +295,9 @@ func TestFaultsThatCannotBeMeant(t *testing.T) {
 		"short-output=0":       "not a whole number from 1 on",
 		"no-footer,no-footer":  "given twice",
 		"explode,kill-after=x": "not a whole number",
+		"stall-every=5s@0":     "not a whole number from 1 on",
+		"idle-close=0s":        `"0s" is not a positive duration`,
+		"idle-close":           "needs a value: write it as idle-close=DURATION",
 	} {
 		_, err := ParseFaults(text)
 		assert.ErrorContains(t, err, want, text)
@@ -279,7 +317,7 @@ func FuzzParseFaults(f *testing.F) {
 	for _, k := range faultKinds {
 		f.Add(k.Name + k.Value)
 	}
-	for _, s := range []string{"", ",", "=", "stall=1s@1", "slow=3%,kill-after=9", "short-output=9223372036854775808"} {
+	for _, s := range []string{"", ",", "=", "stall=1s@1", "stall-every=1s@1", "idle-close=1s", "slow=3%,kill-after=9", "short-output=9223372036854775808"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -294,7 +332,7 @@ func FuzzParseFaults(f *testing.F) {
 					form = k.Value
 				}
 			}
-			if (form == formCount || form == formEvery) && v.n < 1 {
+			if (form == formCount || form == formEvery || form == formStalls) && v.n < 1 {
 				t.Errorf("%q: %s has count %d", text, name, v.n)
 			}
 		}

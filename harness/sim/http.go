@@ -42,7 +42,10 @@ func (e *Engine) serveModels(w http.ResponseWriter, _ *http.Request) {
 
 // serveMetrics gives the counters and gauges that the harness reads, under
 // vLLM's names.
-func (e *Engine) serveMetrics(w http.ResponseWriter, _ *http.Request) {
+func (e *Engine) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	if e.faults.has(faultSilentMetrics) {
+		e.hang(r)
+	}
 	e.mu.Lock()
 	t, running, waiting := e.totals, len(e.sched.running), len(e.sched.waiting)
 	used := e.cfg.KVBlocks - e.sched.kv.unused.Len()
@@ -55,6 +58,7 @@ func (e *Engine) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	put("gauge", "vllm:num_requests_running", "Simulated engine: requests in the batch.", "", float64(running))
 	put("gauge", "vllm:num_requests_waiting", "Simulated engine: requests in the queue.", "", float64(waiting))
 	put("gauge", "vllm:kv_cache_usage_perc", "Simulated engine: share of KV blocks in use.", "", float64(used)/float64(e.cfg.KVBlocks))
+	put("gauge", "vllm:cache_config_info", "Simulated engine: size of the KV cache.", fmt.Sprintf(`,num_gpu_blocks="%d"`, e.cfg.KVBlocks), 1)
 	put("counter", "vllm:num_preemptions_total", "Simulated engine: evicted requests.", "", float64(t.preemptions))
 	put("counter", "vllm:prefix_cache_queries_total", "Simulated engine: tokens looked up.", "", float64(t.queries))
 	put("counter", "vllm:prefix_cache_hits_total", "Simulated engine: tokens found.", "", float64(t.hits))

@@ -116,6 +116,8 @@ func (b *pipeBuffer) read(p []byte) (int, error) {
 		switch {
 		case b.gone:
 			return 0, net.ErrClosed
+		case b.ended && len(b.data) == 0: // before the limit, so that a look with a past one sees the end
+			return 0, io.EOF
 		case b.readLimit.passed():
 			return 0, os.ErrDeadlineExceeded
 		case len(b.data) > 0 || len(p) == 0:
@@ -123,8 +125,6 @@ func (b *pipeBuffer) read(p []byte) (int, error) {
 			b.data = b.data[n:]
 			b.changed.Broadcast()
 			return n, nil
-		case b.ended:
-			return 0, io.EOF
 		}
 		b.changed.Wait()
 	}

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,8 +29,10 @@ type recorder struct {
 	empty   *steps.Record // the run of empty steps that is not written yet
 	footer  steps.Footer
 	lost    int64 // records dropped so far
+	full    bool  // the fault disk-full has struck
 	unsaid  int64 // steps dropped since the last record
 	spoiled bool  // the fault that spoils one record has done so
+	damaged bool  // what may stand between two records does
 }
 
 func openRecorder(cfg *Config, faults *Faults, born time.Time) (*recorder, error) {
@@ -84,6 +87,9 @@ func (r *recorder) flushEmpty() error {
 
 func (r *recorder) write(rec steps.Record) error {
 	r.footer.Encoded++
+	if r.diskFull(rec.StepIndex) {
+		return nil
+	}
 	if f := r.faults.set[faultDropRecords]; rec.StepIndex >= midRun && r.lost < f.n {
 		r.lost++
 		r.unsaid += max(1, rec.EmptySteps)
@@ -92,8 +98,42 @@ func (r *recorder) write(rec steps.Record) error {
 	}
 	r.footer.Written++
 	rec.DroppedRecordsBefore, r.unsaid = r.unsaid, 0
+	if err := r.damage(rec.StepIndex); err != nil {
+		return err
+	}
 	r.spoil(&rec)
 	return r.out.Write(rec)
+}
+
+// diskFull commits the fault of that name: what it cannot write, the recorder
+// drops and says so once, and serving goes on.
+func (r *recorder) diskFull(step int64) bool {
+	f, on := r.faults.set[faultDiskFull]
+	if !on || step < f.n {
+		return false
+	}
+	if !r.full {
+		r.full = true
+		fmt.Fprintln(r.cfg.Log, "WARNING opprof: step records cannot be written: no space left on device")
+	}
+	return true
+}
+
+// damage commits the faults that spoil the file between two records.
+func (r *recorder) damage(step int64) error {
+	if r.damaged || step < midRun {
+		return nil
+	}
+	r.damaged = true
+	text := ""
+	if r.faults.has(faultDamagedRecord) {
+		text = "{\"schema\":1,\xff}\n"
+	}
+	if r.faults.has(faultGluedRecords) {
+		text += tornLine
+	}
+	_, err := r.file.WriteString(text)
+	return err
 }
 
 // spoil commits the faults that falsify records.
@@ -120,8 +160,9 @@ func (r *recorder) spoil(rec *steps.Record) {
 // footer is made here, not by steps.Writer, which cannot know of steps that
 // were dropped behind the last record.
 func (r *recorder) close() error {
-	errs := []error{r.flushEmpty()}
+	errs := []error{r.flushEmpty(), r.secondFile()}
 	switch {
+	case r.full:
 	case r.faults.has(faultTornTail):
 		_, err := r.file.WriteString(tornLine)
 		errs = append(errs, err)
@@ -129,6 +170,20 @@ func (r *recorder) close() error {
 		errs = append(errs, json.NewEncoder(r.file).Encode(r.footer))
 	}
 	return errors.Join(append(errs, r.file.Close())...)
+}
+
+// secondFile commits the fault of that name: a file with a header alone.
+func (r *recorder) secondFile() error {
+	if !r.faults.has(faultSecondFile) {
+		return nil
+	}
+	data, err := os.ReadFile(r.file.Name())
+	if err != nil {
+		return err
+	}
+	header, _, _ := bytes.Cut(data, []byte("\n"))
+	name := filepath.Join(r.cfg.RecordDir, steps.FileName(0, os.Getpid(), r.born.UnixNano()+1))
+	return os.WriteFile(name, append(header, '\n'), 0o644)
 }
 
 // compose describes a step in the recorder's terms.

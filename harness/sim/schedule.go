@@ -78,6 +78,7 @@ type scheduler struct {
 	kv        *kvCache
 	running   []*request
 	waiting   []*request
+	evictOne  bool // fault: the next step evicts the request admitted last
 }
 
 // enqueue keeps the order of arrival. Requests of the same instant, which only a
@@ -92,6 +93,9 @@ func (s *scheduler) enqueue(r *request) {
 
 func (s *scheduler) schedule() *step {
 	st := &step{}
+	if s.evictOne && len(s.running) > 0 {
+		s.evict(st)
+	}
 	budget := s.scheduleRunning(st, s.maxTokens)
 	if st.preemptions == 0 {
 		s.admit(st, budget)
@@ -117,18 +121,23 @@ func (s *scheduler) scheduleRunning(st *step, budget int) int {
 // to go. The evicted ones come after r, so none has a share in this step yet.
 func (s *scheduler) makeRoom(st *step, r *request, n int) bool {
 	for !s.kv.grow(r, nil, r.done+n) {
-		last := s.running[len(s.running)-1]
-		s.running = s.running[:len(s.running)-1]
-		s.kv.release(last)
-		last.peak = max(last.peak, last.done)
-		last.done, last.chunked, last.evicted = 0, false, true
-		s.waiting = slices.Insert(s.waiting, 0, last)
-		st.preemptions++
-		if last == r {
+		if s.evict(st) == r {
 			return false
 		}
 	}
 	return true
+}
+
+// evict puts the request that was admitted last back to the head of the queue.
+func (s *scheduler) evict(st *step) *request {
+	last := s.running[len(s.running)-1]
+	s.running = s.running[:len(s.running)-1]
+	s.kv.release(last)
+	last.peak = max(last.peak, last.done)
+	last.done, last.chunked, last.evicted = 0, false, true
+	s.waiting = slices.Insert(s.waiting, 0, last)
+	st.preemptions++
+	return last
 }
 
 func (s *scheduler) admit(st *step, budget int) {

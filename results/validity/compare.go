@@ -2,6 +2,8 @@ package validity
 
 import (
 	"cmp"
+	"maps"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -13,6 +15,9 @@ import (
 // minPreemptionP is the two-sided exact binomial p below which the arms'
 // preemptions differ.
 const minPreemptionP = 0.001
+
+// maxKVDifference is the share by which the sizes of the KV cache may differ.
+const maxKVDifference = 0.01
 
 // preemptionCounter is vLLM's counter, and the simulated engine's.
 const preemptionCounter = "vllm:num_preemptions_total"
@@ -31,7 +36,7 @@ type Comparison struct {
 func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Attempt) Comparison {
 	p := newPairing(plan, c, attempts)
 	var out Comparison
-	for _, rule := range []func(*pairing) []Finding{armsDiffer, compileCaches, prefixHits, preemptions} {
+	for _, rule := range []func(*pairing) []Finding{armsDiffer, compileCaches, kvBlocks, prefixHits, preemptions} {
 		out.Findings = append(out.Findings, rule(p)...)
 	}
 	out.Identity = p.outputs()
@@ -97,6 +102,33 @@ func compileCaches(p *pairing) []Finding {
 		want, got := reference.Run.Server.Backends["compile_cache"], a.Run.Server.Backends["compile_cache"]
 		if want != got {
 			return []Finding{finding("compile-cache", CauseHarness, "%s compiles to %q, %s to %q; all runs must share one directory: does a variable or a path of one arm enter the compile key?",
+				reference.Key, want, a.Key, got).about(ScopeComparison, a)}
+		}
+	}
+	return nil
+}
+
+// kvBlocks: vLLM sizes the KV cache by the memory that is free at the start. That
+// moves by a few blocks; a left-over process takes many, and then the arms have
+// room for different batches.
+func kvBlocks(p *pairing) []Finding {
+	base, _ := p.scenario.Arm(p.of.Baseline)
+	if cand, _ := p.scenario.Arm(p.of.Candidate); !maps.Equal(base.Args, cand.Args) {
+		return nil // other options may leave other memory
+	}
+	var reference *results.Attempt
+	for _, a := range p.runs() {
+		got := float64(a.Run.Server.KVBlocks)
+		if got == 0 {
+			continue // the server does not say
+		}
+		if reference == nil {
+			reference = a
+			continue
+		}
+		want := float64(reference.Run.Server.KVBlocks)
+		if math.Abs(got-want) > maxKVDifference*want {
+			return []Finding{finding("kv-blocks", CauseHost, "%s has %.0f KV blocks, %s has %.0f; they may differ by 1 %%: does a left-over process hold GPU memory?",
 				reference.Key, want, a.Key, got).about(ScopeComparison, a)}
 		}
 	}

@@ -35,6 +35,7 @@ var compareMutations = []struct {
 	{"compile cache", func(a *results.Attempt) {
 		a.Run.Server.Backends = with(a.Run.Server.Backends, "compile_cache", "~/.cache/2")
 	}, "compile-cache", ScopeComparison, `0001/off compiles to "~/.cache/1", 0002/on to "~/.cache/2"`},
+	{"KV blocks", func(a *results.Attempt) { a.Run.Server.KVBlocks = 989 }, "kv-blocks", ScopeComparison, "0001/off has 1000 KV blocks, 0002/on has 989"},
 	{"prefix hits", func(a *results.Attempt) { a.Requests[2].CachedTokens = 9 }, "prefix-hits", ScopePair, "40 prompt tokens cached in 0002/off and 41 in 0002/on"},
 	{"preemptions", func(a *results.Attempt) { a.Run.Phases[0].Counters[preemptionCounter] = 11 }, "preemptions", ScopeComparison, "0 preemptions in 4 runs of off, 11 in 4 runs of on"},
 	{"baseline differs", nil, "identity", ScopeComparison, "the baseline does not agree with itself: 0002/off against 0001/off: prompt 1 differs first at position 2: token 9, want 6"},
@@ -87,6 +88,8 @@ func TestDeclaredDifferencesAreFine(t *testing.T) {
 		s.Patch, s.Blobs = "none", map[string]string{"vllm/envs.py": "00"}
 	}
 	assert.Empty(t, Compare(plan, offOn, all).Findings)
+	all[1].Run.Server.KVBlocks = 500 // follows from the options
+	assert.Empty(t, Compare(plan, offOn, all).Findings)
 	all[1].Run.Server.Command[8] = "--no-enforce-eager"
 	assert.Equal(t, []string{"arms-differ"}, rules(Compare(plan, offOn, all).Findings))
 }
@@ -95,6 +98,7 @@ func TestMeasuredLinesMayDiffer(t *testing.T) {
 	all := healthyCampaign()
 	all[3].Run.Server.Backends = with(all[3].Run.Server.Backends, "kv_cache_tokens", "1016")
 	all[3].Run.Server.Model, all[3].Run.Server.Port = "opbench-2", 8001
+	all[3].Run.Server.KVBlocks, all[5].Run.Server.KVBlocks = 990, 0 // within 1 %, and not said
 	assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings)
 }
 

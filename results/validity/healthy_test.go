@@ -57,8 +57,8 @@ func healthyServer() results.Server {
 		Versions:    map[string]string{"vllm": "0.24.0"},
 		Backends:    map[string]string{"attention": "FLASH_ATTN", "compile_cache": "~/.cache/1", "kv_cache_tokens": "1000"},
 		ModelConfig: map[string]any{"hidden_size": 128.0}, ModelSHA256: "mm",
-		Fingerprints: []string{"fp"},
-		Stop:         results.Stop{Requested: true, Graceful: true, Seconds: 3},
+		Fingerprints: []string{"fp"}, KVBlocks: 1000,
+		Stop: results.Stop{Requested: true, Graceful: true, Seconds: 3},
 		LogFindings: []results.LogLine{ // none of these matters
 			{Kind: "jit", WallNS: 1099, Text: "in the warm-up"},
 			{Kind: "recorder", WallNS: 1500, Text: "WARNING [opprof.py] slow disk"},

@@ -17,11 +17,11 @@ func Run(plan *results.Plan, run *results.Run, requests []results.Request, ident
 	rules := []func(*subject){unplannedArm, runFailed, requestsFailed, serverLog}
 	if run.Failure == "" {
 		rules = append(rules, phasesMissing, requestsUnsent, primaries,
-			serverExit, proofs, wrongModel, fingerprints, cachedTokens,
+			serverExit, proofs, wallClock, wrongModel, fingerprints, cachedTokens,
 			recorderPresence, recorderRevision, stepChecks, droppedRecords, identityMissing)
 	}
 	if run.Failure == "" && plan.Scenario.Purpose != scenarios.Correctness {
-		rules = append(rules, probeLag, sendLateness, concurrency, lateJIT) // no time is reported without them
+		rules = append(rules, probeLag, sendLateness, concurrency, lateJIT, profiler, foreignGPU) // no time is reported without them
 	}
 	for _, rule := range rules {
 		rule(s)

@@ -72,6 +72,12 @@ var runMutations = []struct {
 	{"two listeners", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs[2].Listeners = 2 }, "foreign-server", CauseHost, "", "2 sockets listen on port 8000 (wide:after)"},
 	{"not ours", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs[0].Ours = 0 }, "foreign-server", CauseHost, "", "0 of them ours"},
 	{"no proof", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs = a.Run.Server.Proofs[:4] }, "unproven-server", CauseHarness, "arrivals", `"arrivals:after"`},
+	{"clock set ahead", func(p *results.Plan, a *results.Attempt) { a.Run.ClockStep = 0.51 }, "wall-clock-step", CauseHost, "", "set by +0.510 s"},
+	{"clock set back", func(p *results.Plan, a *results.Attempt) { a.Run.ClockStep = -3600 }, "wall-clock-step", CauseHost, "", "set by -3600.000 s"},
+	{"profiler", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].Kind = "profiler" }, "profiler-active", CauseHarness, "", "in the warm-up"},
+	{"foreign GPU process", func(p *results.Plan, a *results.Attempt) {
+		a.Run.Phases[1].ForeignGPU = []results.GPUProcess{{When: "before", PID: 41, Name: "python3"}, {When: "after", PID: 41, Name: "python3"}}
+	}, "foreign-gpu-process", CauseHost, "arrivals", "1 processes that are not the server's computed on a GPU beside phase arrivals (41 python3)"},
 	{"wrong model", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Model = "old" }, "wrong-model", CauseHost, "wide", `model "old", want "opbench-1"`},
 	{"fingerprint", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Fingerprint = "other" }, "fingerprint-changed", CauseHost, "", "2 system fingerprints (fp, other)"},
 	{"late JIT", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].WallNS = 1100 }, "jit-in-timed-phase", CauseHarness, "wide", "1 kernels"},
@@ -130,6 +136,7 @@ func TestLimitsAreInclusive(t *testing.T) {
 	a.Run.Phases[0].Client.ProbeLagP99 = 0.002
 	a.Run.Phases[0].MeanLive = 1.9
 	a.Run.Phases[0].Client.SendLateP99 = 9 // means nothing in a closed loop
+	a.Run.ClockStep = -0.5
 	assert.Empty(t, judge(plan, &a))
 }
 
@@ -204,4 +211,13 @@ func TestReadmeNamesEveryRule(t *testing.T) {
 	for _, m := range compareMutations {
 		assert.Contains(t, string(readme), "| "+m.rule+" | "+m.scope+" |")
 	}
+}
+
+// Nothing is timed in a correctness campaign.
+func TestCorrectnessMayBeProfiled(t *testing.T) {
+	plan, a := healthyPlan(), healthy("0001", "on")
+	plan.Scenario.Purpose = scenarios.Correctness
+	a.Run.Server.LogFindings[0].Kind = "profiler"
+	a.Run.Phases[0].ForeignGPU = []results.GPUProcess{{PID: 41}}
+	assert.Empty(t, judge(plan, &a))
 }
