@@ -42,8 +42,8 @@ func (b *builder) judge(c *Comparison) {
 		b.orderEffects(c)
 		b.bias(c)
 		c.Stalls = b.stalls(c)
+		c.CPU = b.cpu(c)
 	}
-	c.CPU = b.cpu(c)
 	c.settle()
 }
 
