@@ -12,17 +12,18 @@ from tokenizers.models import WordLevel
 from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import PreTrainedTokenizerFast
 
-SPECIAL = ["<unk>", "<s>", "</s>", "<pad>"]
+SPECIAL = ["<s>", "</s>", "<pad>"]
 
 
 def main(out: str) -> None:
     words = SPECIAL + [f"w{i}" for i in range(512 - len(SPECIAL))]
-    tokenizer = Tokenizer(WordLevel({w: i for i, w in enumerate(words)}, unk_token="<unk>"))
+    # An unknown word becomes w0: a special token would vanish when prompts are decoded.
+    tokenizer = Tokenizer(WordLevel({w: i for i, w in enumerate(words)}, unk_token="w0"))
     tokenizer.pre_tokenizer = WhitespaceSplit()
     # Without single_word a special token would be found inside other words.
-    unk, bos, eos, pad = (AddedToken(s, single_word=True, special=True) for s in SPECIAL)
+    bos, eos, pad = (AddedToken(s, single_word=True, special=True) for s in SPECIAL)
     fast = PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, unk_token=unk, bos_token=bos, eos_token=eos, pad_token=pad, model_max_length=1 << 20
+        tokenizer_object=tokenizer, bos_token=bos, eos_token=eos, pad_token=pad, model_max_length=1 << 20
     )
     fast.save_pretrained(out)
 

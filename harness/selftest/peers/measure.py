@@ -70,7 +70,7 @@ class Run:
 
     def call(self, argv, env=None):
         """Run the client on its core; its output and its CPU seconds."""
-        full = dict(os.environ, HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1", NO_COLOR="1", **(env or {}))
+        full = os.environ | {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "NO_COLOR": "1"} | (env or {})
         before = children_cpu()
         process = subprocess.Popen(
             argv, cwd=self.work, env=full, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -156,12 +156,11 @@ def guidellm(run):
 
 def aiperf(run):
     tool = peer(run.opts, "aiperf")
-    (run.work / "tokenizer").symlink_to(run.tokenizer)  # an absolute path is taken for a model name
     argv = [tool, "profile", "--model", MODEL, "--url", run.url, "--endpoint-type", "completions", "--streaming",
-            "--tokenizer", "tokenizer", "--synthetic-input-tokens-mean", str(PROMPT), "--synthetic-input-tokens-stddev", "0",
+            "--tokenizer", str(run.tokenizer), "--synthetic-input-tokens-mean", str(PROMPT), "--synthetic-input-tokens-stddev", "0",
             "--output-tokens-mean", str(run.opts.tokens), "--output-tokens-stddev", "0", "--extra-inputs", "ignore_eos:true",
             "--concurrency", str(run.streams), "--request-count", str(run.requests), "--ui", "none", "--artifact-dir", "aiperf"]
-    _, cpu = run.call(argv)
+    _, cpu = run.call(argv, {"HF_HUB_OFFLINE": "", "TRANSFORMERS_OFFLINE": ""})  # offline it knows cached models only
     r = json.loads(next((run.work / "aiperf").rglob("profile_export_aiperf.json")).read_text())
     ttft, itl = r["time_to_first_token"], r["inter_token_latency"]
     failed = (r.get("error_request_count") or {}).get("avg", 0)
@@ -217,18 +216,18 @@ def compare(result, truth):
     counted = whole[len(whole) - result["counted"]:]  # what came before was its warm-up
     ttft = [(t["write_ns"][0] - t["received_ns"]) / 1e6 for t in counted]
     tpot = [(t["write_ns"][-1] - t["write_ns"][0]) / 1e6 / (len(t["write_ns"]) - 1) for t in counted]
-    row = {"cpu": result["cpu"], "failed": result["failed"], "live": mean_live(counted)}
+    row = {"cpu": result["cpu"], "failed": result["failed"], "live": mean_live(whole, counted)}
     for name, client, server in (("ttft", result["ttft"], ttft), ("tpot", result["tpot"], tpot)):
         row[name + "_p50"], row[name + "_p95"] = client[0] - quantile(server, 0.5), client[1] - quantile(server, 0.95)
     return row
 
 
-def mean_live(counted):
-    """Mean number of requests at the server from the first to the last receipt."""
+def mean_live(whole, counted):
+    """Mean number of requests at the server, warm-up included, from the first to the last counted receipt."""
     start, end = counted[0]["received_ns"], counted[-1]["received_ns"]
     if end == start:
         return float(len(counted))
-    return sum(max(0, min(t["write_ns"][-1], end) - t["received_ns"]) for t in counted) / (end - start)
+    return sum(max(0, min(t["write_ns"][-1], end) - max(t["received_ns"], start)) for t in whole) / (end - start)
 
 
 def busy_share(seconds=0.5):

@@ -26,6 +26,12 @@ else
 	uv=$peers/tools/bin/uv
 fi
 
+# interpreter VERSION: one that uv finds on PATH, or else one that pyenv has.
+interpreter() {
+	"$uv" python find --no-python-downloads "$1" 2>/dev/null ||
+		ls "$(pyenv prefix "$1" 2>/dev/null)/bin/python$1" 2>/dev/null
+}
+
 # install NAME PACKAGE VERSION PYTHON...: a venv with the first interpreter that
 # is there. The reason for a failure goes into a file that the table quotes.
 install() {
@@ -35,7 +41,7 @@ install() {
 	rm -rf "${peers:?}/$name"
 	mkdir -p "$peers/$name"
 	for candidate in "$@"; do
-		python=$("$uv" python find --no-python-downloads "$candidate" 2>/dev/null) && break
+		python=$(interpreter "$candidate") && break
 	done
 	if [ -z "$python" ]; then
 		echo "needs Python $1" >"$peers/$name/why-not"
