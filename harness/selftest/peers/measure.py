@@ -56,7 +56,11 @@ class Server:
 
     def stop(self):
         self.process.stdin.close()
-        self.process.wait(timeout=20)
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
 
 
 class Run:
