@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import resource
+import shlex
 import signal
 import statistics
 import subprocess
@@ -72,8 +73,16 @@ class Run:
         self.url = f"http://{server.address}"
         self.tokenizer = (opts.peers / "tokenizer").resolve()
 
+    def shown(self, argv):
+        """The command without what differs from run to run and machine to machine."""
+        text = shlex.join([Path(argv[0]).name, *argv[1:]])
+        for path, name in ((self.address, "HOST:PORT"), (str(self.tokenizer), "TOKENIZER"), (str(self.work), "WORK")):
+            text = text.replace(path, name)
+        return text
+
     def call(self, argv, env=None):
         """Run the client on its core; its output and its CPU seconds."""
+        self.command = self.shown(argv)
         full = os.environ | {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "NO_COLOR": "1"} | (env or {})
         before = children_cpu()
         process = subprocess.Popen(
@@ -251,8 +260,9 @@ def one_run(opts, tool, streams):
     server = Server(opts)
     try:
         with tempfile.TemporaryDirectory() as work:
-            result = TOOLS[tool](Run(opts, streams, server, Path(work)))
-            return compare(result, server.truth()) | {"version": result["version"]}
+            run = Run(opts, streams, server, Path(work))
+            result = TOOLS[tool](run)
+            return compare(result, server.truth()) | {"version": result["version"], "command": run.command}
     finally:
         server.stop()
 
@@ -289,6 +299,10 @@ def table(opts, rows, reasons, busy):
         f"medians of {opts.repetitions} repetitions. Error = the tool's quantile minus the server's, ms. "
         f"The machine was {100 * statistics.median(busy):.0f} % busy with other work",
         f"between runs (median; {100 * max(busy):.0f} % at most).",
+    ]
+    if statistics.median(busy) > 0.1:
+        lines.append("**Measured on a busy machine: read the order, not the numbers.**")
+    lines += [
         "",
         "| streams | client | version | TTFT p50 | TTFT p95 | TPOT p50 | TPOT p95 | CPU s | mean live | failed |",
         "|---|---|---|---|---|---|---|---|---|---|",
@@ -301,7 +315,12 @@ def table(opts, rows, reasons, busy):
                 continue
             cells = [format(statistics.median(r[name] for r in runs), form) for name, form in COLUMNS]
             lines.append(f"| {streams} | {tool} | {runs[0]['version']} | " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + [""] + commands(rows, opts.streams[-1])) + "\n"
+
+
+def commands(rows, streams):
+    """The command of every tool that ran, at one number of streams."""
+    return [f"Commands at {streams} streams:", ""] + [f"- `{r[0]['command']}`" for (n, _), r in rows.items() if n == streams]
 
 
 def options():
