@@ -328,14 +328,24 @@ func TestEarlierCampaignsAndAA(t *testing.T) {
 
 	now := newTrial(t, 6)
 	now.scenario.Gate.RequireAA = true
-	v := build(t, now.write(parent))
+	here := now.write(parent)
+	v := build(t, here)
 	require.Len(t, v.Earlier, 1)
 	assert.Equal(t, "FAIL", v.Earlier[0].Verdict)
 	assert.Equal(t, "PASS", v.Result, "the required A/A lies beside it")
 	assert.True(t, strings.HasPrefix(v.AA, "PASS (20261203T"), v.AA)
 
+	// Names do not decide: a published campaign may have any.
+	require.NoError(t, os.Rename(dir, filepath.Join(parent, "zz-equal")))
+	dir = filepath.Join(parent, "zz-equal")
+	v = build(t, here)
+	assert.Equal(t, "PASS (zz-equal)", v.AA)
+	v = build(t, dir)
+	assert.Empty(t, v.Earlier)
+	assert.Equal(t, "none", v.AA, "the campaigns beside it are no A/A that came before")
+
 	require.NoError(t, os.WriteFile(filepath.Join(dir, verdictFile), []byte(`{"kind":"verdict"}`), 0o644))
-	v = build(t, filepath.Join(parent, v.Subject.Campaign))
+	v = build(t, here)
 	assert.Equal(t, "INVALID(A/A missing)", v.Result)
 }
 

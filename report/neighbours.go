@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
@@ -18,61 +19,64 @@ import (
 // neighbour is another campaign in the same folder.
 type neighbour struct {
 	name   string
+	began  time.Time // of its ledger's first entry
 	plan   *results.Plan
 	result string // of its verdict.json
 }
 
 // findNeighbours lists the earlier campaigns of the same scenario and patches,
-// and the latest A/A campaign of the same workload. Names of run directories
-// begin with their time, so their order is that of time.
+// and the latest A/A campaign of the same workload. What is earlier is decided
+// by the ledgers: a published campaign may have any name.
 func (b *builder) findNeighbours() error {
 	b.view.AA = "none"
-	names, err := siblings(b.c.Dir)
+	if len(b.c.Entries) == 0 {
+		return nil
+	}
+	neighbours, err := earlierThan(b.c.Dir, b.c.Entries[0].Time)
 	if err != nil {
 		return err
 	}
-	for _, name := range names {
-		if name >= b.view.Subject.Campaign {
-			continue
-		}
-		n, ok := readNeighbour(filepath.Join(b.c.Dir, "..", name), name)
-		if !ok {
-			continue
-		}
+	for _, n := range neighbours {
 		if n.plan.Scenario.Name == b.s.Name && maps.Equal(n.plan.Patches, b.c.Plan.Patches) {
-			b.view.Earlier = append(b.view.Earlier, Earlier{name, n.result, n.plan.Hash})
+			b.view.Earlier = append(b.view.Earlier, Earlier{n.name, n.result, n.plan.Hash})
 		}
 		if n.plan.Scenario.Purpose == scenarios.AA && n.plan.WorkloadSHA256 == b.c.Plan.WorkloadSHA256 {
-			b.view.AA = fmt.Sprintf("%s (%s)", n.result, name)
+			b.view.AA = fmt.Sprintf("%s (%s)", n.result, n.name)
 			b.aaResult = n.result
 		}
 	}
 	return nil
 }
 
-// siblings returns the names of the folders beside dir in ascending order.
-func siblings(dir string) ([]string, error) {
+// earlierThan returns the campaigns beside dir that began before a time, the
+// earliest first.
+func earlierThan(dir string, began time.Time) ([]neighbour, error) {
 	entries, err := os.ReadDir(filepath.Join(dir, ".."))
 	if err != nil {
 		return nil, fmt.Errorf("look for earlier campaigns: %w", err)
 	}
-	var names []string
+	var list []neighbour
 	for _, e := range entries {
-		if e.IsDir() {
-			names = append(names, e.Name())
+		if n, ok := readNeighbour(filepath.Join(dir, "..", e.Name())); ok && n.began.Before(began) {
+			list = append(list, n)
 		}
 	}
-	return names, nil
+	slices.SortStableFunc(list, func(a, b neighbour) int { return a.began.Compare(b.began) })
+	return list, nil
 }
 
-// readNeighbour reads what is needed of another campaign; ok is false for a
-// folder that is none.
-func readNeighbour(dir, name string) (n neighbour, ok bool) {
+// readNeighbour reads what is needed of another campaign; ok is false for
+// what is none, and for one that has not begun.
+func readNeighbour(dir string) (n neighbour, ok bool) {
 	plan, err := results.ReadPlan(dir)
 	if err != nil {
 		return n, false
 	}
-	return neighbour{name: name, plan: plan, result: savedResult(filepath.Join(dir, verdictFile))}, true
+	entries, err := results.ReadLedger(results.LedgerPath(dir))
+	if err != nil || len(entries) == 0 {
+		return n, false
+	}
+	return neighbour{filepath.Base(dir), entries[0].Time, plan, savedResult(filepath.Join(dir, verdictFile))}, true
 }
 
 func savedResult(path string) string {
