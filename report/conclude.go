@@ -130,6 +130,9 @@ func (b *builder) note() {
 	case scenarios.Control:
 		v.Notes = append(v.Notes, "positive control: the candidate is slowed down on purpose, a PASS would be an error of the set-up")
 	}
+	if d := b.s.Design; d.Interleaved() {
+		v.Notes = append(v.Notes, fmt.Sprintf("interleaved: the servers of a block run at the same time and take turns in slices of about %s", d.Interleave.Slice))
+	}
 	if missing := notGated(b.s); len(missing) > 0 {
 		v.Notes = append(v.Notes, "not gated: "+strings.Join(missing, ", ")+" (primary in no phase)")
 	}

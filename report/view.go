@@ -71,6 +71,8 @@ type Subject struct {
 	Confidence   float64 `json:"confidence_pct"`
 	Looks        []int   `json:"looks,omitempty"`
 	AdjustOrder  bool    `json:"adjust_order,omitempty"`
+	// SliceS is the aimed-at length of a slice of interleaved arms, in seconds.
+	SliceS float64 `json:"interleave_slice_s,omitempty"`
 }
 
 // Arm is one configuration under test.
