@@ -49,11 +49,14 @@ type probe struct {
 	read              func(*results.Phase) (reading, bool)
 }
 
-// groupGPU is the one group that a host without GPUs does not miss.
-const groupGPU = "GPU telemetry"
+// Groups that not every campaign has: a host without GPUs, arms that take no turns.
+const (
+	groupGPU  = "GPU telemetry"
+	groupIdle = "idle arms"
+)
 
 // besideGroups are what a phase should record, in the order of the report.
-var besideGroups = []string{"queue lengths", "preemptions", "prefix cache", "connections", "client lateness", "GC pauses", "CPU seconds", groupGPU}
+var besideGroups = []string{"queue lengths", "preemptions", "prefix cache", "connections", "client lateness", "GC pauses", "CPU seconds", groupIdle, groupGPU}
 
 // groupClock is recorded for the whole run.
 const groupClock = "wall clock step"
@@ -86,17 +89,18 @@ func (b *builder) beside() *Beside {
 		out.Quantities = append(out.Quantities, clock)
 	}
 	out.NotRecorded = slices.DeleteFunc(append(slices.Clone(besideGroups), groupClock), func(group string) bool {
-		return seen[group] || group == groupGPU && !b.hasGPUs()
+		return seen[group] || group == groupGPU && !b.hasGPUs() || group == groupIdle && !b.s.Design.Interleaved()
 	})
 	out.Problems = b.gpuProblems()
 	return out
 }
 
-// readClock: a step of exactly zero is what a run without the reading says too,
-// and two readings of a real clock never agree to the nanosecond.
+// readClock: run.json leaves a step of zero out. The runs of every version that
+// read the clock count their connections too.
 func readClock(a *attempt) (reading, bool) {
 	step := a.Run.ClockStep
-	return reading{step, step}, step != 0
+	read := slices.ContainsFunc(a.Run.Phases, func(p results.Phase) bool { return p.Dials > 0 })
+	return reading{step, step}, read || step != 0
 }
 
 // quantity sums up one reading over the accepted runs of each arm.

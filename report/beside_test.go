@@ -3,11 +3,13 @@ package report
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // telemetry adds what a host with two GPUs records beside the requests. The run
@@ -113,6 +115,21 @@ func TestBesideWithoutGPUs(t *testing.T) {
 	s = besideOf(t, onRun("0002/off", func(r *recorded) { r.run.Phases[0].GPUProblem = "nvidia-smi: driver mismatch" }))
 	assert.Equal(t, []string{"GPUs, first in phase single of 0002/off: nvidia-smi: driver mismatch"}, s.Problems)
 	assert.Contains(t, s.NotRecorded, groupGPU)
+}
+
+// Only arms that take turns stand by.
+func TestBesideIdleArms(t *testing.T) {
+	t.Parallel()
+	s := besideOf(t, func(r *recorded) {
+		p := &r.run.Phases[0]
+		p.IdleSeconds, p.IdleCPUSeconds = 10, map[string]float64{"engine_core": 0.25, "worker": 0.25}
+	})
+	assert.Equal(t, []string{"0.05", "0.05"}, s.find(t, "single", "cores used beside other arms").Cells())
+	assert.NotContains(t, besideOf(t, nil).NotRecorded, groupIdle)
+
+	b := &builder{c: &results.Campaign{Complete: true}, s: &scenarios.Scenario{}, blocks: []block{{}}}
+	b.s.Design.Interleave.Slice = time.Second
+	assert.Contains(t, b.beside().NotRecorded, groupIdle)
 }
 
 // An unfinished campaign shows nothing by arm.

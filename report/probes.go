@@ -32,7 +32,18 @@ func (b *builder) probes() []probe {
 			return reading{x, x}, ok
 		}})
 	}
+	list = append(list, probe{groupIdle, "cores used beside other arms", "", false, readIdle})
 	return append(list, b.gpuProbes()...)
+}
+
+// readIdle is how many cores the server used while other arms had their turns.
+func readIdle(p *results.Phase) (reading, bool) {
+	cores := 0.0
+	for _, role := range sortedKeys(p.IdleCPUSeconds) {
+		cores += p.IdleCPUSeconds[role]
+	}
+	cores /= p.IdleSeconds
+	return reading{cores, cores}, p.IdleSeconds > 0
 }
 
 func gaugeAt(name string, edge int) func(*results.Phase) (reading, bool) {
