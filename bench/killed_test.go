@@ -38,7 +38,7 @@ arms:
   on:  {patch: none, args: {%s}, env: {VLLM_OPPROF_DIR: "{run_dir}/steps"}}
 phases:
   - name: one
-    source: {kind: synthetic, requests: 8, prompt_tokens: 8, output_tokens: 6, seed: 1, vocab_size: 500}
+    source: {kind: synthetic, requests: 16, prompt_tokens: 8, output_tokens: 6, seed: 1, vocab_size: 500}
     arrival: {kind: closed, streams: 2}
     warmup: {requests: 4}
   - name: two
@@ -85,9 +85,8 @@ type target struct {
 	port string
 }
 
-// run runs the campaign to its end, as opbench run does, and returns its
-// directory, what the user reads and the exit code. That it returns at all is
-// asserted by a bound: a minute.
+// run runs the campaign to its end, as opbench run does, and returns what the
+// user reads and the exit code. That it ends is asserted by a bound: a minute.
 func (v *victim) run(options string) (text string, code int) {
 	t := v.t
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -102,6 +101,7 @@ func (v *victim) run(options string) (text string, code int) {
 	require.NoError(t, err)
 	require.NoError(t, harness.Execute(ctx, v.dir, harness.Options{Engine: eng, Observe: v.observe, Tool: version}))
 	v.work.Wait()
+	assert.Empty(t, v.strikes, "it happened to every attempt")
 	var out bytes.Buffer
 	err = (&app{stdout: &out, stderr: io.Discard}).verdict(v.dir)
 	var exit *exitError
@@ -213,9 +213,9 @@ func TestKilledServers(t *testing.T) {
 	timed := failure{strike{"phase one", false, func(s *target) { s.after(warmups + 1); s.kill() }}, itself,
 		func(timed, warmup, _ int) bool { return timed > 0 && warmup == warmups }}
 	between := failure{strike{"phase two", true, (*target).kill}, "phase two: read /metrics: dial tcp",
-		func(timed, _, identity int) bool { return timed == 8 && identity == 0 }}
+		func(timed, _, identity int) bool { return timed == 16 && identity == 0 }}
 	identity := failure{strike{"identity pass", true, (*target).kill}, "identity pass, prompt 0: dial: dial tcp",
-		func(timed, _, _ int) bool { return timed == 10 }}
+		func(timed, _, _ int) bool { return timed == 18 }}
 	for name, ends := range map[string][]failure{"in a phase": {warmup, timed}, "beside the phases": {between, identity}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

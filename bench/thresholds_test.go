@@ -29,7 +29,7 @@ type threshold struct {
 }
 
 var thresholds = []threshold{
-	{what: "probe lag, p99 of a phase", limit: "client.max_probe_lag_p99", why: "the client times with this lateness; a timer of an idle core is 1.1 ms late at most here",
+	{what: "probe lag, p99 of a phase", limit: "client.max_probe_lag_p99", why: "the client's own times are late by about as much",
 		worst: func(s *scenarios.Scenario, _ *results.Run, p *results.Phase) (float64, float64, bool) {
 			return p.Client.ProbeLagP99, s.Client.MaxProbeLagP99.Seconds(), true
 		}, show: milliseconds},
