@@ -2,6 +2,7 @@ package harness
 
 import (
 	"context"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -121,20 +122,29 @@ func TestOtherSoftwareIsRefused(t *testing.T) {
 func TestLedgerWithoutHostGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := dirOf(t, shorter(toy))
-		require.ErrorIs(t, execute(dir, Options{Machine: on("one"), TimeBudget: 5 * time.Second}, nil), ErrStopped)
+		plan, err := results.ReadPlan(dir)
+		require.NoError(t, err)
+		until(t, dir, "0002/"+plan.Blocks[2].Order[1], Options{Machine: on("one")})
 		entries, err := results.ReadLedger(results.LedgerPath(dir))
 		require.NoError(t, err)
-		old := replay(&results.Plan{}, nil)
+		require.NoError(t, os.Remove(results.LedgerPath(dir)))
+		l, err := results.OpenLedger(results.LedgerPath(dir))
+		require.NoError(t, err)
 		for _, e := range entries {
 			e.HostGroup, e.Software, e.PlanSHA256 = "", nil, ""
-			old.apply(e)
+			require.NoError(t, l.Append(e))
 		}
-		old.apply(entries[0])
-		assert.Equal(t, []string{entries[0].HostGroup}, old.groups)
-		for key, group := range old.where {
-			assert.Equal(t, entries[0].HostGroup, group, key.String())
+		require.NoError(t, l.Close())
+		kernel := func(e *results.Environment) { e.Kernel = "6.9" }
+		err = execute(dir, Options{Machine: on("one", kernel)}, nil)
+		require.ErrorIs(t, err, ErrRefused)
+		assert.ErrorContains(t, err, "by an opbench that did not say which")
+		require.NoError(t, execute(dir, Options{Machine: on("one")}, nil))
+		c := sealedOnce(t, dir)
+		assert.Empty(t, c.Voids)
+		for _, a := range c.Attempts {
+			assert.NotEqual(t, "burnin-2", a.Key.Block)
 		}
-		assert.NotEmpty(t, old.where)
 	})
 }
 

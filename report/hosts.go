@@ -14,8 +14,10 @@ const leastPooled = 2
 // HostEffects is a metric on each of several hosts.
 type HostEffects struct {
 	Hosts []HostEffect `json:"hosts"`
-	Q     float64      `json:"cochran_q"`
-	P     float64      `json:"cochran_p"`
+	// Q asks whether the pooled hosts differ by more than their noise; absent
+	// with a single one.
+	Q *float64 `json:"cochran_q,omitempty"`
+	P *float64 `json:"cochran_p,omitempty"`
 }
 
 // HostEffect is the effect on one host. Hosts have numbers in order of
@@ -58,7 +60,7 @@ func (b *builder) separateHosts() {
 	for i := range b.blocks {
 		hosts := b.blocks[i].hostsOf()
 		if len(hosts) > 1 {
-			b.invalid("block spans hosts", "block %s ran on %d hosts", b.blocks[i].plan.Name(), len(hosts))
+			b.invalid("block spans hosts", "block %s ran on %s hosts", b.blocks[i].plan.Name(), map[int]string{2: "two", 3: "three", 4: "four"}[len(hosts)])
 			return
 		}
 		b.blocks[i].host = strings.Join(hosts, "")
@@ -75,8 +77,10 @@ func (b *builder) separateHosts() {
 			b.alone = append(b.alone, k)
 		}
 	}
-	if b.blocks = slices.DeleteFunc(slices.Clone(b.blocks), lone); len(b.blocks) == 0 {
-		b.invalid("host group too small", "no host has two blocks: the noise is unknown everywhere")
+	b.blocks = slices.DeleteFunc(slices.Clone(b.blocks), lone)
+	if len(b.alone) > 0 && len(b.blocks) < stat.MinBlocks {
+		b.invalid("host group too small", "%s alone on a host and not pooled, %s left, at least %d are needed",
+			plural(len(b.alone), "block is", "blocks are"), plural(len(b.blocks), "block is", "blocks are"), stat.MinBlocks)
 	}
 }
 
@@ -158,12 +162,12 @@ func (b *builder) perHost(c *Comparison, phase string, m *Metric, e stat.Estimat
 	if len(b.hostNumber) < 2 {
 		return
 	}
-	out := &HostEffects{Q: e.Q, P: e.QP, Hosts: make([]HostEffect, len(b.hostNumber))}
+	out := &HostEffects{Hosts: make([]HostEffect, len(b.hostNumber))}
 	for i := range out.Hosts {
 		out.Hosts[i].Host = i + 1
 	}
-	if e.Hosts == nil { // one group is left
-		out.P = 1
+	if len(e.Hosts) > 1 {
+		out.Q, out.P = ptr(e.Q), ptr(e.QP)
 	}
 	sums := make([]float64, len(out.Hosts))
 	add := func(k *block, d float64, pooled bool) {
@@ -191,16 +195,19 @@ func (b *builder) perHost(c *Comparison, phase string, m *Metric, e stat.Estimat
 // remark shows the effect on every host and whether they differ by more than
 // their noise.
 func (h *HostEffects) remark() string {
-	text := ""
+	var parts []string
 	for _, x := range h.Hosts {
 		if x.Blocks == 0 {
 			continue
 		}
-		text += fmt.Sprintf("host %d: %s in %s", x.Host, trimmed(percent(x.Effect, noMargin)), plural(x.Blocks, "block", "blocks"))
+		part := fmt.Sprintf("host %d: %s in %s", x.Host, trimmed(percent(x.Effect, noMargin)), plural(x.Blocks, "block", "blocks"))
 		if !x.Pooled {
-			text += " (not pooled)"
+			part += " (not pooled)"
 		}
-		text += ", "
+		parts = append(parts, part)
 	}
-	return text + fmt.Sprintf("Cochran's Q %.2f (p = %.2g)", h.Q, h.P)
+	if h.Q != nil {
+		parts = append(parts, fmt.Sprintf("Cochran's Q %.2f (p = %.2g)", *h.Q, *h.P))
+	}
+	return strings.Join(parts, ", ")
 }
