@@ -208,8 +208,9 @@ type failure struct {
 func TestKilledServers(t *testing.T) {
 	t.Parallel()
 	const itself = "phase one: the server ended by itself (signal: killed)"
+	// A busy machine strikes late: some timed requests may have been sent.
 	warmup := failure{strike{"phase one", false, func(s *target) { s.after(0); s.kill() }}, itself,
-		func(timed, warmup, _ int) bool { return timed == 0 && warmup > 0 }}
+		func(timed, warmup, _ int) bool { return warmup > 0 && timed < 16 }}
 	timed := failure{strike{"phase one", false, func(s *target) { s.after(warmups + 1); s.kill() }}, itself,
 		func(timed, warmup, _ int) bool { return timed > 0 && warmup == warmups }}
 	between := failure{strike{"phase two", true, (*target).kill}, "phase two: read /metrics: dial tcp",

@@ -89,7 +89,8 @@ func (a *app) campaign(plan *results.Plan, f runFlags, folder string, open func(
 	}
 	fmt.Fprintln(a.stderr, "run directory:", dir)
 	p := a.startProgress(f.quiet)
-	err = harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Observe: p.observe, Tool: version, Private: a.private()})
+	err = harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Look: look,
+		GPUs: engine.NamedGPUs(&plan.Scenario, a.environ), Observe: p.observe, Tool: version, Private: a.private()})
 	p.stop()
 	switch {
 	case errors.Is(err, harness.ErrStopped):

@@ -35,17 +35,17 @@ var thresholds = []threshold{
 		}, show: milliseconds},
 	{what: "sends late, p99 of an open-loop phase", limit: "the same", why: "a late send shifts the arrivals",
 		worst: func(s *scenarios.Scenario, _ *results.Run, p *results.Phase) (float64, float64, bool) {
-			return p.Client.SendLateP99, s.Client.MaxProbeLagP99.Seconds(), planned(s, p).Arrival.Kind != "closed"
+			return p.Client.SendLateP99, s.Client.MaxProbeLagP99.Seconds(), plannedScenario(s, p).Arrival.Kind != "closed"
 		}, show: milliseconds},
 	{what: "live streams below the stated, closed loop", limit: "5 %", why: "the load is not what it says; ramp, stragglers and redials take some",
 		worst: func(s *scenarios.Scenario, _ *results.Run, p *results.Phase) (float64, float64, bool) {
-			streams := float64(planned(s, p).Arrival.Streams)
-			return 1 - p.MeanLive/streams, 0.05, planned(s, p).Arrival.Kind == "closed"
+			streams := float64(plannedScenario(s, p).Arrival.Streams)
+			return 1 - p.MeanLive/streams, 0.05, plannedScenario(s, p).Arrival.Kind == "closed"
 		}, show: share},
 	{what: "requests without a value of a primary metric", limit: "1 %", why: "TPOT needs a second chunk; at 16 tokens and more it has one unless the client stood still",
 		worst: func(s *scenarios.Scenario, _ *results.Run, p *results.Phase) (float64, float64, bool) {
 			most := 0
-			for _, m := range planned(s, p).Primary {
+			for _, m := range plannedScenario(s, p).Primary {
 				most = max(most, p.Undefined[m])
 			}
 			return float64(most) / float64(p.Planned), 0.01, true
@@ -117,8 +117,8 @@ func milliseconds(x float64) string { return fmt.Sprintf("%.2f ms", 1e3*x) }
 func share(x float64) string        { return fmt.Sprintf("%.2f %%", 100*x) }
 func whole(x float64) string        { return fmt.Sprintf("%.0f", x) }
 
-// planned is the plan of a measured phase.
-func planned(s *scenarios.Scenario, p *results.Phase) scenarios.Phase {
+// plannedScenario is the plan of a measured phase.
+func plannedScenario(s *scenarios.Scenario, p *results.Phase) scenarios.Phase {
 	i := slices.IndexFunc(s.Phases, func(q scenarios.Phase) bool { return q.Name == p.Name })
 	return s.Phases[i]
 }

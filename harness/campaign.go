@@ -27,6 +27,14 @@ type Options struct {
 	// TimeBudget, if not 0, bounds this session: no run starts that would
 	// probably not end in time, and one that is still going is given up.
 	TimeBudget time.Duration
+	// Look judges the first blocks of a campaign at a planned look; needed if
+	// the plan has several. It must read the run directory only.
+	Look func(dir string, blocks int) (Judgement, error)
+	// GPUs are those that the servers are confined to (engine.NamedGPUs): they
+	// are part of the host group. None: all.
+	GPUs []string
+	// Machine describes this machine in place of the harness itself.
+	Machine func(context.Context) (results.Environment, error)
 	// Observe is called at each change of state. It must not block.
 	Observe func(Status)
 	// Private maps paths of this machine to what replaces them in the logs and
@@ -83,14 +91,13 @@ func (c *campaign) open(ctx context.Context) error {
 	if err := samePlan(c.plan, c.Tool); err != nil {
 		return err
 	}
+	if severalLooks(c.plan) && c.Look == nil {
+		return errNoJudge
+	}
 	if c.work, err = expand(&c.plan.Scenario); err != nil {
 		return err
 	}
-	versions, err := c.Engine.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	if c.env, err = environment(ctx, versions); err != nil {
+	if c.env, err = c.environment(ctx); err != nil {
 		return err
 	}
 	if c.ledger, err = results.OpenLedger(results.LedgerPath(c.dir)); err != nil {
@@ -109,17 +116,22 @@ func (c *campaign) enter() error {
 	if c.state.complete {
 		return fmt.Errorf("%w: %s is complete, and a closed plan is never extended: start a new campaign", ErrRefused, c.dir)
 	}
-	if f := c.state.fingerprint; f != "" && f != c.env.Fingerprint {
-		return fmt.Errorf("%w: %s was measured on another host or software (fingerprint %s, here %s): campaigns over several hosts are not supported yet",
-			ErrRefused, c.dir, f, c.env.Fingerprint)
+	if why := results.Extension(c.plan, c.ledger.Entries()); why != "" {
+		return fmt.Errorf("%w: %s was extended after the fact (%s): a closed plan never is, start a new campaign", ErrRefused, c.dir, why)
 	}
-	err := c.append(results.Entry{Event: results.EventSession, Fingerprint: c.env.Fingerprint, Tool: c.Tool})
+	if err := c.comparable(); err != nil {
+		return err
+	}
+	err := c.append(c.session())
 	for _, key := range slices.Clone(c.state.open) {
 		if err == nil {
 			err = c.abort(key, "the session ended in mid-run")
 		}
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return c.voidElsewhere()
 }
 
 // samePlan refuses a plan that this binary would not make: other rules, other
@@ -170,9 +182,15 @@ func (c *campaign) stop(why string) error {
 	return fmt.Errorf("%s: %w", why, ErrStopped)
 }
 
-// blocks runs every block that is not decided yet.
+// blocks runs every block that is not decided yet, up to a look that decides.
 func (c *campaign) blocks(ctx context.Context) error {
-	for _, b := range c.plan.Blocks {
+	if err := c.missedLooks(); err != nil {
+		return err
+	}
+	for _, b := range c.state.blocks() {
+		if c.state.stopped {
+			return nil
+		}
 		for !c.state.decided(b) {
 			if !b.BurnIn && c.state.exhausted() {
 				return nil // too many void blocks: the report says INVALID
@@ -180,6 +198,9 @@ func (c *campaign) blocks(ctx context.Context) error {
 			if err := c.attempt(ctx, b); err != nil {
 				return err
 			}
+		}
+		if err := c.lookAfter(b); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -83,6 +83,9 @@ func blocks(s *scenarios.Scenario) []results.Block {
 	for i := range s.Design.BurnInBlocks {
 		out = append(out, results.Block{Number: i + 1, BurnIn: true, Order: forward})
 	}
+	if len(s.Arms) > 2 {
+		return append(out, williams(s, forward, rng)...)
+	}
 	var first bool
 	for i := range s.Design.Blocks {
 		if i%2 == 0 {

@@ -19,10 +19,19 @@ type state struct {
 	total       time.Duration            // of all runs
 	fingerprint string
 	complete    bool
+
+	begun    map[string]bool        // blocks of which a run was started
+	where    map[results.Key]string // host group of every sealed run
+	groups   []string               // host groups in order of appearance
+	group    string                 // of the last session, with its software
+	software map[string]string
+	looked   map[int]bool // looks that were made, by blocks
+	stopped  bool         // a look ended the campaign
 }
 
 func replay(plan *results.Plan, entries []results.Entry) *state {
-	s := &state{plan: plan, ended: map[results.Key][]string{}, valid: map[string]bool{}, voids: map[string]int{}}
+	s := &state{plan: plan, ended: map[results.Key][]string{}, valid: map[string]bool{}, voids: map[string]int{},
+		begun: map[string]bool{}, where: map[results.Key]string{}, looked: map[int]bool{}}
 	for _, e := range entries {
 		s.apply(e)
 	}
@@ -32,12 +41,14 @@ func replay(plan *results.Plan, entries []results.Entry) *state {
 func (s *state) apply(e results.Entry) {
 	switch e.Event {
 	case results.EventSession:
-		s.fingerprint = e.Fingerprint
+		s.enterGroup(e)
 	case results.EventRunStart:
 		s.open, s.started = append(s.open, e.Key()), e.Time
+		s.begun[e.Block] = true
 	case results.EventRunEnd:
 		s.close(e.Key())
 		s.ended[e.Key()] = e.Findings
+		s.where[e.Key()] = s.group
 		d := e.Time.Sub(s.started)
 		s.longest, s.total = max(s.longest, d), s.total+d/s.atOnce()
 	case results.EventRunAbort:
@@ -46,6 +57,9 @@ func (s *state) apply(e results.Entry) {
 		s.valid[e.Block] = true
 	case results.EventBlockVoid:
 		s.voids[e.Block]++
+	case results.EventLook:
+		s.looked[e.Blocks] = true
+		s.stopped = e.Follows == results.FollowsStop
 	case results.EventComplete:
 		s.complete = true
 	}
@@ -92,9 +106,10 @@ func (s *state) exhausted() bool {
 
 func repeats(p *results.Plan) int { return (p.Scenario.Design.Blocks + 2) / 3 }
 
-// done counts the sealed runs of decided blocks and all runs of the plan.
+// done counts the sealed runs of decided blocks and all runs of the plan, with
+// the burn-in blocks of the current host group.
 func (s *state) done() (done, total int) {
-	for _, b := range s.plan.Blocks {
+	for _, b := range s.blocks() {
 		total += len(b.Order)
 		switch {
 		case s.decided(b):

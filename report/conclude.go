@@ -38,6 +38,7 @@ func (b *builder) conclude() {
 	gating := b.gating()
 	b.verdict(gating)
 	b.earlyStop(gating)
+	b.closeLooks()
 	v.ExitCode = map[stat.Verdict]int{
 		stat.Pass: ExitPass, stat.Fail: ExitFail, stat.Inconclusive: ExitInconclusive, stat.Invalid: ExitInvalid,
 	}[v.Verdict]
@@ -57,13 +58,17 @@ func (b *builder) say(sentence string) {
 // nothing can pass.
 func (b *builder) gating() []*Comparison {
 	var list []*Comparison
+	var inside []string
 	for i := range b.view.Comparisons {
 		c := &b.view.Comparisons[i]
 		if c.Gating {
 			list = append(list, c)
 			continue
 		}
-		b.view.AA = fmt.Sprintf("%s (%s against %s in this campaign, not gated)", c.Result, c.Candidate, c.Baseline)
+		inside = append(inside, fmt.Sprintf("%s (%s against %s in this campaign, not gated)", c.Result, c.Candidate, c.Baseline))
+	}
+	if inside != nil {
+		b.view.AA = strings.Join(inside, "; ")
 	}
 	return list
 }
@@ -89,7 +94,7 @@ func (b *builder) verdict(gating []*Comparison) {
 // or a FAIL ends one there.
 func (b *builder) earlyStop(gating []*Comparison) {
 	n := b.view.Blocks
-	if n.Valid == n.Planned || n.Analysed == 0 || b.view.Verdict == stat.Pass || b.view.Verdict == stat.Fail {
+	if b.past || n.Valid == n.Planned || n.Analysed == 0 || b.view.Verdict == stat.Pass || b.view.Verdict == stat.Fail {
 		return
 	}
 	for _, c := range gating {

@@ -72,6 +72,25 @@ var cases = []struct {
 		tr.stop = 4
 		return tr
 	}},
+	{"arms", "PASS", ExitPass, threeArmTrial},
+	{"looks", "PASS", ExitPass, func(t *testing.T) *trial {
+		tr := newTrial(t, 10)
+		tr.scenario.Design.Looks = []int{6, 10}
+		tr.noise, tr.effect["ttft"] = 0.012, 0.017
+		return tr
+	}},
+	{"hosts", "PASS", ExitPass, func(t *testing.T) *trial {
+		tr := newTrial(t, 10)
+		tr.edit = func(r *recorded) {
+			switch block := r.run.Key.Block; {
+			case block == "0010":
+				r.env.Host = "node9"
+			case block > "0006" && block < "a":
+				r.env.Host, r.env.Cores = "node8", 48
+			}
+		}
+		return tr
+	}},
 	{"simulated", "PASS", ExitPass, func(t *testing.T) *trial {
 		tr := newTrial(t, 6)
 		tr.scenario.Engine = scenarios.Engine{Kind: scenarios.EngineSim, Model: "sim"}

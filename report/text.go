@@ -165,7 +165,7 @@ func shortHash(s string) string { return fmt.Sprintf("%.8s", s) }
 
 func (t textWriter) comparison(v *View, c *Comparison) {
 	t.line("")
-	name := fmt.Sprintf("%s against %s", c.Candidate, c.Baseline)
+	name := c.name()
 	if c.AA {
 		name += " (equal arms)"
 	}
@@ -223,7 +223,7 @@ func (t textWriter) phase(v *View, c *Comparison, p Phase) {
 		heading += " (simulated engine)"
 	}
 	t.item("", heading)
-	t.row("", c.Baseline, c.Candidate, "effect", fmt.Sprintf("%s %% interval", plainNumber(v.Subject.Confidence)), "margin", "verdict")
+	t.row("", c.Baseline, c.Candidate, "effect", fmt.Sprintf("%s %% interval", plainNumber(v.Level())), "margin", "verdict")
 	var also []string
 	for _, m := range p.Metrics {
 		if !m.Primary && !isGateMetric(m.Name) {

@@ -35,6 +35,8 @@ type View struct {
 	// ErrorRate is the stated chance of a false PASS; empty without a gate.
 	ErrorRate string `json:"error_rate,omitempty"`
 
+	// Looks are those of a plan with several, up to the one that decided.
+	Looks       []LookResult `json:"looks,omitempty"`
 	Comparisons []Comparison `json:"comparisons"`
 	// Recorders sums up the step records of every recording arm.
 	Recorders []Recorder `json:"recorders,omitempty"`
@@ -73,6 +75,9 @@ type Subject struct {
 	AdjustOrder  bool    `json:"adjust_order,omitempty"`
 	// SliceS is the aimed-at length of a slice of interleaved arms, in seconds.
 	SliceS float64 `json:"interleave_slice_s,omitempty"`
+	// LevelPct is the two-sided confidence of each interval where several looks
+	// share the error of Confidence; else absent.
+	LevelPct float64 `json:"interval_level_pct,omitempty"`
 }
 
 // Arm is one configuration under test.
@@ -98,6 +103,20 @@ type Blocks struct {
 	ValidRuns int `json:"valid_runs"` // burn-in left out
 	// Analysed is the number of the planned look that the verdict belongs to.
 	Analysed int `json:"analysed,omitempty"`
+	// NotPooled are valid blocks that are the only ones of their hosts.
+	NotPooled int `json:"not_pooled,omitempty"`
+}
+
+// LookResult is one planned analysis of a plan with several.
+type LookResult struct {
+	Number  int          `json:"number"` // from 1
+	Blocks  int          `json:"blocks"`
+	Verdict stat.Verdict `json:"verdict,omitempty"`
+	Decided bool         `json:"decided,omitempty"` // the verdict of the campaign is that of this look
+	// ErrorPct is the one-sided error at this look, SpentPct the most that was
+	// spent up to it.
+	ErrorPct float64 `json:"one_sided_error_pct"`
+	SpentPct float64 `json:"spent_pct"`
 }
 
 // Comparison is what the candidate costs relative to the baseline.
@@ -154,10 +173,11 @@ type Metric struct {
 	// Equivalence is the A/A statement: "equal within 3 %" or UNDERPOWERED.
 	Equivalence string `json:"equivalence,omitempty"`
 
-	Detail  *Detail  `json:"detail,omitempty"`
-	Advice  *Advice  `json:"advice,omitempty"`
-	Pairs   []Pair   `json:"pairs,omitempty"`
-	Remarks []string `json:"remarks,omitempty"`
+	Detail  *Detail      `json:"detail,omitempty"`
+	Advice  *Advice      `json:"advice,omitempty"`
+	Pairs   []Pair       `json:"pairs,omitempty"`
+	Hosts   *HostEffects `json:"by_host,omitempty"` // of a campaign on several
+	Remarks []string     `json:"remarks,omitempty"`
 
 	estimate stat.Estimate
 	margin   float64 // on the scale of d
@@ -296,7 +316,7 @@ type Differ struct {
 	Runs  []string `json:"runs"`
 }
 
-// Earlier is another campaign of the same scenario and patches.
+// Earlier is another campaign of the same comparison: see sameComparison.
 type Earlier struct {
 	Campaign string `json:"campaign"`
 	Verdict  string `json:"verdict"` // the result in its verdict.json

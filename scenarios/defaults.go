@@ -101,10 +101,7 @@ func completeEngine(f *file, s *Scenario) {
 func completeDesign(f *file, s *Scenario) {
 	checks := s.Purpose == Correctness
 	if !f.has("design.blocks") {
-		s.Design.Blocks = defaultBlocks
-		if checks {
-			s.Design.Blocks = 1
-		}
+		s.Design.Blocks = s.usualBlocks()
 	}
 	if !f.has("design.burn_in_blocks") && !checks {
 		s.Design.BurnInBlocks = 1

@@ -185,7 +185,7 @@ type Warmup struct {
 
 // Design is the plan of a campaign.
 type Design struct {
-	Blocks       int           `json:"blocks"` // 10; correctness: 1
+	Blocks       int           `json:"blocks"` // the last look, else 10, with three or four arms 12; correctness: 1
 	Seed         uint64        `json:"seed"`
 	BurnInBlocks int           `json:"burn_in_blocks"` // 1; correctness: 0
 	Looks        []int         `json:"looks"`          // one, after the last block
