@@ -181,11 +181,14 @@ type GPUProcess struct {
 
 // ClientHealth is the load generator's own lateness.
 type ClientHealth struct {
-	ProbeLagMean   float64 `json:"probe_lag_mean_s"` // lateness of a 5 ms timer
-	ProbeLagP99    float64 `json:"probe_lag_p99_s"`
-	ProbeLagMax    float64 `json:"probe_lag_max_s"`
-	Probes         int     `json:"probes"`
-	SendLateP99    float64 `json:"send_late_p99_s"` // send against intended time, open loop
+	ProbeLagMean float64 `json:"probe_lag_mean_s"` // lateness of a 5 ms timer
+	ProbeLagP99  float64 `json:"probe_lag_p99_s"`
+	ProbeLagMax  float64 `json:"probe_lag_max_s"`
+	Probes       int     `json:"probes"`
+	SendLateP99  float64 `json:"send_late_p99_s"` // send against intended time, open loop
+	// KernelStamps is the share of socket reads whose time is that of the
+	// kernel's receive stamp; the others have the time of the read's return.
+	KernelStamps   float64 `json:"kernel_stamps,omitempty"`
 	GCPauses       int     `json:"gc_pauses"`
 	GCPauseSeconds float64 `json:"gc_pause_s"`
 }

@@ -25,6 +25,7 @@ func (r *Session) Result() Result {
 	}
 	res.Dials, res.Redials = r.pool.dials()
 	r.health(&res)
+	res.Client.KernelStamps = r.pool.stamped()
 	return res
 }
 

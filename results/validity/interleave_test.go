@@ -54,6 +54,22 @@ func TestInterleavedRun(t *testing.T) {
 	}
 }
 
+// Times of the kernel in one arm and of the client in the other can't be
+// compared.
+func TestStampsOfAPair(t *testing.T) {
+	off, on := healthy("0001", "off"), healthy("0001", "on")
+	for i := range off.Run.Phases {
+		off.Run.Phases[i].Client.KernelStamps, on.Run.Phases[i].Client.KernelStamps = 1, 0.995
+	}
+	assert.Empty(t, Compare(healthyPlan(), offOn, []results.Attempt{off, on}).Findings)
+	on.Run.Phases[1].Client.KernelStamps = 0.8
+	found := Compare(healthyPlan(), offOn, []results.Attempt{off, on}).Findings
+	if assert.Len(t, found, 1) {
+		assert.Equal(t, "stamps-differ", found[0].Rule)
+		assert.Contains(t, found[0].Message, "100.0 % of the reads in one arm and 80.0 % in the other")
+	}
+}
+
 // The arms of a block send the same slices, and no arm always comes first.
 func TestSlicesOfAPair(t *testing.T) {
 	for _, c := range []struct {
