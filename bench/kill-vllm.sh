@@ -100,7 +100,7 @@ for victim in "${victims[@]}"; do
 	kill -9 "$pid"
 	echo "killed $victim ($pid of server $leader) in ${run#"$work"/runs/*/blocks/}"
 	since=$SECONDS
-	await 90 "the end of the run after $victim was killed" over
+	await 150 "the end of the run after $victim was killed" over
 	echo "the run ended within $((SECONDS - since)) s"
 done
 

@@ -40,7 +40,7 @@ phases:
   - name: one
     source: {kind: synthetic, requests: 16, prompt_tokens: 8, output_tokens: 6, seed: 1, vocab_size: 500}
     arrival: {kind: closed, streams: 2}
-    warmup: {requests: 4}
+    warmup: {requests: 12}
   - name: two
     source: {kind: synthetic, requests: 2, prompt_tokens: 8, output_tokens: 2, seed: 2, vocab_size: 500}
     arrival: {kind: closed, streams: 1}
@@ -50,7 +50,7 @@ identity: {prompts: 2, prompt_tokens: 8, output_tokens: 4, min_distinct: 3}
 client: {request_timeout: 1s}
 `
 
-const warmups = 4 // of phase one
+const warmups = 12 // of phase one
 
 // linkToSelf is this binary under the name with which it is the command.
 func linkToSelf(t *testing.T, dir string) string {
@@ -290,7 +290,7 @@ func TestStoppedServers(t *testing.T) {
 func TestSilentStreamsOfAProcess(t *testing.T) {
 	t.Parallel()
 	v := &victim{t: t}
-	text, code := v.run(`fault: "half-open=9,stalled-stream=11"`)
+	text, code := v.run(`fault: "half-open=17,stalled-stream=19"`)
 	assert.Equal(t, 10, code, text)
 	assert.Contains(t, text, "FAIL(reliability)")
 	assert.Contains(t, text, "timeout: no end of the response within 1s")
