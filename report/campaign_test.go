@@ -43,6 +43,7 @@ type trial struct {
 	// sameOrder lets the first arm run first in every block.
 	sameOrder bool
 	skip      string // run that is missing from its accepted block
+	pilot     *results.Pilot
 }
 
 // recorded is everything of one run.
@@ -97,7 +98,7 @@ func hashText(s string) string {
 func (tr *trial) plan() *results.Plan {
 	p := &results.Plan{
 		Schema: results.Schema, Kind: "plan", Tool: "test", Rules: results.RulesVersion, ScenarioFile: tr.file,
-		Scenario: tr.scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Hash: tr.hash,
+		Scenario: tr.scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Pilot: tr.pilot, Hash: tr.hash,
 	}
 	for _, a := range tr.scenario.Arms {
 		p.Patches[a.Patch] = ""

@@ -94,7 +94,7 @@ func (b *builder) earlyStop(gating []*Comparison) {
 	}
 	for _, c := range gating {
 		c.invalid("valid blocks missing", "the campaign stopped at the look of %d blocks, which neither passed nor failed; %d are planned", n.Valid, n.Planned)
-		c.settle()
+		b.settle(c)
 	}
 	b.verdict(gating)
 }
@@ -128,7 +128,7 @@ func (b *builder) note() {
 	case scenarios.AA:
 		v.Notes = append(v.Notes, "A/A campaign: the arms are equal; PASS means that they were shown to be equal within the margin")
 	case scenarios.Control:
-		v.Notes = append(v.Notes, "positive control: the candidate is slowed down on purpose, a PASS would be an error of the set-up")
+		b.noteControl()
 	}
 	if missing := notGated(b.s); len(missing) > 0 {
 		v.Notes = append(v.Notes, "not gated: "+strings.Join(missing, ", ")+" (primary in no phase)")
