@@ -55,6 +55,9 @@ func Build(c *results.Campaign, tool string) (*View, error) {
 	if err := b.findNeighbours(); err != nil {
 		return nil, err
 	}
+	if err := b.checkPilot(); err != nil {
+		return nil, err
+	}
 	b.requireAA()
 	b.compare()
 	b.conclude()

@@ -1,7 +1,11 @@
 package report
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -172,4 +176,73 @@ func TestControlIsAlsoACampaign(t *testing.T) {
 	v = build(t, tr.write(t.TempDir()))
 	assert.Equal(t, "FAIL(identity)", v.Result)
 	assert.Equal(t, ExitFail, v.ExitCode)
+}
+
+// withPilotRuns measures the pilot's two steps too, and puts what they gave into
+// the plan.
+func withPilotRuns(t *testing.T, parent string) *trial {
+	tr := controlTrial(t)
+	runs := filepath.Join(parent, "measured")
+	for i := range tr.pilot.Steps {
+		step := &tr.pilot.Steps[i]
+		one := controlTrial(t)
+		one.pilot, one.scenario.Design = nil, scenarios.Design{Blocks: 1, Looks: []int{1}}
+		one.scenario.Arms[1].Env = map[string]string{scenarios.SpinVariable: step.Values[0].Text, scenarios.SpinPrefillVariable: step.Values[1].Text}
+		one.start = one.start.Add(time.Duration(i) * time.Hour)
+		dir := one.write(filepath.Join(runs, "at"))
+		require.NoError(t, os.Rename(dir, filepath.Join(runs, fmt.Sprint(i+1))))
+		c, err := results.Load(filepath.Join(runs, fmt.Sprint(i+1)))
+		require.NoError(t, err)
+		for k := range step.Metrics {
+			m := &step.Metrics[k]
+			m.Baseline = phaseValues(&c.Attempts[0], nil)[m.Phase][m.Metric]
+			m.Candidate = phaseValues(&c.Attempts[1], nil)[m.Phase][m.Metric]
+			m.RisePct = riseOf(*m)
+		}
+	}
+	tr.after = func(dir string) { require.NoError(t, os.Rename(runs, filepath.Join(dir, "pilot"))) }
+	return tr
+}
+
+func TestPilotIsComputedAgain(t *testing.T) {
+	t.Parallel()
+	const absent = "the runs of the pilot are not in this run directory: its numbers are those of the plan"
+	v := build(t, controlTrial(t).write(t.TempDir()))
+	assert.Contains(t, v.Notes, absent)
+	parent := t.TempDir()
+	v = build(t, withPilotRuns(t, parent).write(parent))
+	assert.Equal(t, "PASS(control)", v.Result, v.Sentence)
+	assert.NotContains(t, v.Notes, absent)
+}
+
+func TestPilotThatDiffers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		edit func(*results.Pilot)
+		want string
+	}{
+		"a number":       {func(p *results.Pilot) { p.Steps[1].Metrics[0].Candidate *= 1.01 }, "step 2: tpot_p50 in phase single is "},
+		"a rise":         {func(p *results.Pilot) { p.Steps[0].Metrics[3].RisePct++ }, "step 1: ttft_p50 in phase arrivals rose by "},
+		"a value":        {func(p *results.Pilot) { p.Steps[1].Values[0].Text = "0.05" }, "step 2: the runs did not have VLLM_OPPROF_SPIN=0.05"},
+		"another metric": {func(p *results.Pilot) { p.Steps[1].Metrics[0].Phase = "arrivals" }, "step 2: tpot_p50 in phase arrivals is "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			parent := t.TempDir()
+			tr := withPilotRuns(t, parent)
+			c.edit(tr.pilot)
+			v := build(t, tr.write(parent))
+			assert.Equal(t, "INVALID(pilot differs)", v.Result)
+			assert.Contains(t, v.Sentence, c.want)
+		})
+	}
+	parent := t.TempDir()
+	tr := withPilotRuns(t, parent)
+	dir := tr.write(parent)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "pilot", "1", "blocks", "0001", "plain", "run.json"), []byte("{}"), 0o644))
+	assert.Equal(t, "INVALID(pilot differs)", build(t, dir).Result)
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "pilot", "2")))
+	c, err := results.Load(dir)
+	require.NoError(t, err)
+	_, err = Build(c, "test")
+	assert.ErrorContains(t, err, "read the pilot")
 }
