@@ -85,7 +85,11 @@ func (p *openPhase) close(ctx context.Context) {
 
 // after says what kept the phase from its end, or else what the server counted.
 func (p *openPhase) after(ctx context.Context, stopped string, record *results.Phase) error {
-	if state, dead := p.run.server.Exited(); dead {
+	state, dead := p.run.server.Exited()
+	if stopped != "" && !dead {
+		state, dead = p.run.gone()
+	}
+	if dead {
 		return fmt.Errorf("the server ended by itself (%s)", state)
 	}
 	if stopped != "" {

@@ -141,10 +141,23 @@ func (r *run) meet(ctx context.Context) {
 // blame is the engine if its process is gone, else the harness: failed
 // requests of a live server are judged one by one.
 func (r *run) blame() string {
-	if _, dead := r.server.Exited(); dead {
+	if _, dead := r.gone(); dead {
 		return "engine"
 	}
 	return "harness"
+}
+
+// gone asks a server that gave cause for it whether it has ended. The sockets of
+// a killed process are closed before it can be waited for, so one that seems to
+// be alive is asked again for a second.
+func (r *run) gone() (state string, dead bool) {
+	for range 20 {
+		if state, dead = r.server.Exited(); dead {
+			return state, true
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return "", false
 }
 
 func (r *run) prove(when string) {

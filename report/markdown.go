@@ -53,6 +53,7 @@ func WriteMarkdown(w io.Writer, v *View) error {
 	m.folded("What would decide it", m.list(v.Needs))
 	m.folded("Validity and runs", m.validity(v))
 	m.folded("Beside the metrics", m.secondary(v))
+	m.folded("Beside the requests", m.besideRequests(v))
 	m.folded("Environment", m.environment(v))
 	m.f("**Again:** %s\n\n", code(v.Reproduce))
 	if v.ErrorRate != "" {

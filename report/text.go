@@ -44,6 +44,7 @@ func WriteText(w io.Writer, v *View) error {
 		t.item("needs", n)
 	}
 	t.recorders(v)
+	t.besideRequests(v)
 	t.runs(v)
 	t.context(v)
 	return t.w.Flush()

@@ -38,8 +38,10 @@ type View struct {
 	Comparisons []Comparison `json:"comparisons"`
 	// Recorders sums up the step records of every recording arm.
 	Recorders []Recorder `json:"recorders,omitempty"`
-	Runs      []Run      `json:"runs"`
-	Aborted   []Aborted  `json:"aborted,omitempty"`
+	// Beside is what was recorded beside the requests; nil before the end.
+	Beside  *Beside   `json:"beside,omitempty"`
+	Runs    []Run     `json:"runs"`
+	Aborted []Aborted `json:"aborted,omitempty"`
 	// Environment holds facts equal in all runs, and for the others who differs.
 	Environment []Fact    `json:"environment,omitempty"`
 	AA          string    `json:"aa"`
