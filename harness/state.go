@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"time"
 
 	"github.com/aituner/opprof/results"
@@ -12,10 +13,10 @@ type state struct {
 	ended       map[results.Key][]string // sealed runs and their findings
 	valid       map[string]bool          // blocks
 	voids       map[string]int           // void attempts by block
-	open        *results.Key             // a run that was started and not ended
-	started     time.Time
-	longest     time.Duration // of any run
-	total       time.Duration // of all runs
+	open        []results.Key            // runs that were started and not ended
+	started     time.Time                // of the last one
+	longest     time.Duration            // of any run, or interleaved block
+	total       time.Duration            // of all runs
 	fingerprint string
 	complete    bool
 }
@@ -33,15 +34,14 @@ func (s *state) apply(e results.Entry) {
 	case results.EventSession:
 		s.fingerprint = e.Fingerprint
 	case results.EventRunStart:
-		key := e.Key()
-		s.open, s.started = &key, e.Time
+		s.open, s.started = append(s.open, e.Key()), e.Time
 	case results.EventRunEnd:
-		s.open = nil
+		s.close(e.Key())
 		s.ended[e.Key()] = e.Findings
 		d := e.Time.Sub(s.started)
-		s.longest, s.total = max(s.longest, d), s.total+d
+		s.longest, s.total = max(s.longest, d), s.total+d/s.atOnce()
 	case results.EventRunAbort:
-		s.open = nil
+		s.close(e.Key())
 	case results.EventBlockValid:
 		s.valid[e.Block] = true
 	case results.EventBlockVoid:
@@ -49,6 +49,18 @@ func (s *state) apply(e results.Entry) {
 	case results.EventComplete:
 		s.complete = true
 	}
+}
+
+func (s *state) close(k results.Key) {
+	s.open = slices.DeleteFunc(s.open, func(open results.Key) bool { return open == k })
+}
+
+// atOnce is how many runs share their time.
+func (s *state) atOnce() time.Duration {
+	if s.plan.Scenario.Design.Interleaved() {
+		return time.Duration(len(s.plan.Scenario.Arms))
+	}
+	return 1
 }
 
 // burnInAttempts: a burn-in block that is void is repeated once and then left.

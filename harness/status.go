@@ -73,8 +73,8 @@ func Progress(dir string) (*results.Plan, Status, []results.Entry, error) {
 	s := replay(plan, entries)
 	st := Status{}
 	st.Done, st.Runs = s.done()
-	if s.open != nil {
-		st.Run = s.open.String()
+	if len(s.open) > 0 {
+		st.Run = s.open[0].String()
 	}
 	if n := len(s.ended); n > 0 && !s.complete {
 		st.Left = s.total / time.Duration(n) * time.Duration(st.Runs-st.Done)

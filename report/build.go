@@ -52,6 +52,7 @@ func Build(c *results.Campaign, tool string) (*View, error) {
 	b.describeRuns()
 	b.describeEnvironment()
 	b.view.Recorders = b.recorders()
+	b.view.Beside = b.beside()
 	if err := b.findNeighbours(); err != nil {
 		return nil, err
 	}

@@ -130,6 +130,9 @@ func (b *builder) note() {
 	case scenarios.Control:
 		b.noteControl()
 	}
+	if d := b.s.Design; d.Interleaved() {
+		v.Notes = append(v.Notes, fmt.Sprintf("interleaved: the servers of a block run at the same time and take turns in slices of about %s", d.Interleave.Slice))
+	}
 	if missing := notGated(b.s); len(missing) > 0 {
 		v.Notes = append(v.Notes, "not gated: "+strings.Join(missing, ", ")+" (primary in no phase)")
 	}

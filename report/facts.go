@@ -30,6 +30,7 @@ func (b *builder) describeSubject() {
 		PlanHash: p.Hash, WorkloadHash: p.WorkloadSHA256, Engine: string(b.s.Engine.Kind),
 		Model: path.Base(filepath.ToSlash(b.s.Engine.Model)), MarginPct: 100 * b.s.Gate.Margin,
 		Confidence: 100 * b.s.Gate.Confidence, Looks: b.s.Design.Looks, AdjustOrder: b.s.Design.AdjustOrder,
+		SliceS: b.s.Design.Interleave.Slice.Seconds(),
 	}
 	if len(b.c.Entries) > 0 && !b.c.Entries[0].Time.IsZero() {
 		s.Date = b.c.Entries[0].Time.UTC().Format("2006-01-02")

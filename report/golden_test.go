@@ -40,7 +40,11 @@ var cases = []struct {
 	exit   int
 	make   func(*testing.T) *trial
 }{
-	{"pass", "PASS", ExitPass, func(t *testing.T) *trial { return newTrial(t, 10) }},
+	{"pass", "PASS", ExitPass, func(t *testing.T) *trial {
+		tr := newTrial(t, 10)
+		tr.edit = telemetry
+		return tr
+	}},
 	{"fail", "FAIL", ExitFail, func(t *testing.T) *trial {
 		tr := newTrial(t, 6)
 		tr.effect["tpot"] = 0.055

@@ -52,6 +52,9 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"primaries":    func(c Comparison) []primary { return c.primaries() },
 	"columns":      func() []string { return detailColumns },
 	"hasSecondary": hasSecondary,
+	"byPhase":      (*Beside).byPhase,
+	"where":        func(rows []Quantity) string { return rows[0].where() },
+	"missing":      (*Beside).missing,
 	"list":         func(items ...any) []any { return items },
 }).Parse(pageSource))
 

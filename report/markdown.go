@@ -54,6 +54,7 @@ func WriteMarkdown(w io.Writer, v *View) error {
 	m.folded("The pilot of the control", m.list(pilotLines(v)))
 	m.folded("Validity and runs", m.validity(v))
 	m.folded("Beside the metrics", m.secondary(v))
+	m.folded("Beside the requests", m.besideRequests(v))
 	m.folded("Environment", m.environment(v))
 	m.f("**Again:** %s\n\n", code(v.Reproduce))
 	if v.ErrorRate != "" {

@@ -44,19 +44,19 @@ func (b *builder) checkPilot() error {
 
 // pilotStep says in what a step of the plan and its runs differ.
 func (b *builder) pilotStep(c *results.Campaign, step *results.PilotStep) string {
-	values := map[string]map[string]map[string]float64{} // by arm, phase, metric
+	runs := map[string][]map[string]map[string]float64{} // by arm; by phase, metric
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
 		if a.Damage != "" {
 			return fmt.Sprintf("run %s: %s", a.Key, a.Damage)
 		}
 		if a.Valid {
-			values[a.Key.Arm] = phaseValues(a, nil)
+			runs[a.Key.Arm] = append(runs[a.Key.Arm], phaseValues(a, nil))
 		}
 	}
 	pair := b.s.Compare[0]
 	for _, m := range step.Metrics {
-		base, cand := values[pair.Baseline][m.Phase][m.Metric], values[pair.Candidate][m.Phase][m.Metric]
+		base, cand := pilotMean(runs[pair.Baseline], m), pilotMean(runs[pair.Candidate], m)
 		if !near(base, m.Baseline) || !near(cand, m.Candidate) {
 			return fmt.Sprintf("%s in phase %s is %g and %g in the runs, %g and %g in the plan", m.Metric, m.Phase, base, cand, m.Baseline, m.Candidate)
 		}
@@ -73,6 +73,16 @@ func (b *builder) pilotStep(c *results.Campaign, step *results.PilotStep) string
 	return ""
 }
 
+// pilotMean is the geometric mean over the runs of an arm.
+func pilotMean(runs []map[string]map[string]float64, m results.PilotMetric) float64 {
+	sum := 0.0
+	for _, values := range runs {
+		sum += math.Log(values[m.Phase][m.Metric])
+	}
+	return math.Exp(sum / float64(len(runs)))
+}
+
+// near is false also for what is no number.
 func near(got, want float64) bool { return math.Abs(got-want) <= sameNumber*math.Abs(want) }
 
 // riseOf is what the candidate costs in percent, positive is worse.

@@ -47,6 +47,7 @@ func WriteText(w io.Writer, v *View) error {
 		t.item("pilot", n)
 	}
 	t.recorders(v)
+	t.besideRequests(v)
 	t.runs(v)
 	t.context(v)
 	return t.w.Flush()

@@ -41,8 +41,10 @@ type View struct {
 	Comparisons []Comparison `json:"comparisons"`
 	// Recorders sums up the step records of every recording arm.
 	Recorders []Recorder `json:"recorders,omitempty"`
-	Runs      []Run      `json:"runs"`
-	Aborted   []Aborted  `json:"aborted,omitempty"`
+	// Beside is what was recorded beside the requests; nil before the end.
+	Beside  *Beside   `json:"beside,omitempty"`
+	Runs    []Run     `json:"runs"`
+	Aborted []Aborted `json:"aborted,omitempty"`
 	// Environment holds facts equal in all runs, and for the others who differs.
 	Environment []Fact    `json:"environment,omitempty"`
 	AA          string    `json:"aa"`
@@ -74,6 +76,8 @@ type Subject struct {
 	Confidence   float64 `json:"confidence_pct"`
 	Looks        []int   `json:"looks,omitempty"`
 	AdjustOrder  bool    `json:"adjust_order,omitempty"`
+	// SliceS is the aimed-at length of a slice of interleaved arms, in seconds.
+	SliceS float64 `json:"interleave_slice_s,omitempty"`
 }
 
 // Arm is one configuration under test.

@@ -2,7 +2,7 @@ package results
 
 // Pilot is what was measured to set the slowdown of a positive control, before
 // its campaign was planned. The runs are in the folder pilot of the run
-// directory: one folder for each step, each a campaign of one block.
+// directory: one folder for each step, each a campaign of one block, or of two where the order matters.
 type Pilot struct {
 	// LowPct and HighPct are the rises between which the knobs' metrics were to
 	// end, in percent.
@@ -13,7 +13,7 @@ type Pilot struct {
 	Chosen int `json:"chosen"`
 }
 
-// PilotStep is one block with one set of values.
+// PilotStep is what was measured with one set of values.
 type PilotStep struct {
 	Values  []PilotValue  `json:"values"`
 	Metrics []PilotMetric `json:"metrics"`
@@ -29,7 +29,8 @@ type PilotValue struct {
 	RisePct float64 `json:"rise_pct,omitempty"`
 }
 
-// PilotMetric is one number of the two runs of a step. A rise is what the
+// PilotMetric is one number of a step's runs, the geometric mean over its blocks
+// for each arm. A rise is what the
 // candidate costs, in percent of the baseline: positive is worse.
 type PilotMetric struct {
 	Phase     string  `json:"phase"`

@@ -123,6 +123,14 @@ type Phase struct {
 	// replaced one which was closed or too old between two requests.
 	Dials   int `json:"dials,omitempty"`
 	Redials int `json:"redials,omitempty"`
+	// Slices are the parts of the timed requests of an interleaved run, in
+	// running order; the times between them belong to the other arms. None:
+	// the timed part is one piece.
+	Slices []Slice `json:"slices,omitempty"`
+	// IdleSeconds is how long slices of other arms lasted while this server
+	// stood by, IdleCPUSeconds what its processes used meanwhile, by role.
+	IdleSeconds    float64            `json:"idle_s,omitempty"`
+	IdleCPUSeconds map[string]float64 `json:"idle_cpu_s,omitempty"`
 	// GPU describes each GPU of the host during the timed part.
 	GPU []GPU `json:"gpu,omitempty"`
 	// ForeignGPU lists processes that computed on a GPU before or after the
@@ -130,6 +138,16 @@ type Phase struct {
 	ForeignGPU []GPUProcess `json:"foreign_gpu,omitempty"`
 	// GPUProblem says why the GPUs could not be looked at.
 	GPUProblem string `json:"gpu_problem,omitempty"`
+}
+
+// Slice is one uninterrupted part of a timed phase. Slices of one number send
+// the same requests in all arms.
+type Slice struct {
+	Number   int   `json:"number"`   // 1..n
+	Position int   `json:"position"` // 0-based place among the arms of this number
+	Requests int   `json:"requests"`
+	StartNS  int64 `json:"start_wall_ns"` // first send, ns since the epoch
+	EndNS    int64 `json:"end_wall_ns"`   // read of the last token
 }
 
 // GPU sums up what nvidia-smi said about one GPU during a timed part.

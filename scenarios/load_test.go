@@ -50,6 +50,7 @@ func readme(t *testing.T) string {
 func TestBundledLoad(t *testing.T) {
 	want := []string{
 		"phase2-h20-tp1", "positive-control", "quickstart", "vllm-cpu", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-cached", "vllm-cpu-check",
+		"vllm-cpu-interleaved-aa",
 	}
 	require.Equal(t, want, Bundled())
 	for _, name := range Bundled() {

@@ -191,8 +191,20 @@ type Design struct {
 	Looks        []int         `json:"looks"`          // one, after the last block
 	MaxDropped   int           `json:"max_dropped"`    // step records, per run; 0
 	Cooldown     time.Duration `json:"cooldown_ns"`    // between runs; 5 s
-	AdjustOrder  bool          `json:"adjust_order"`   // false
+	AdjustOrder  bool          `json:"adjust_order"`   // false; true if interleaved
+	// Interleave lets the arms of a block take turns on servers that run at
+	// the same time; none by default: one server after the other.
+	Interleave Interleave `json:"interleave,omitzero"`
 }
+
+// Interleave cuts each phase into slices that alternate between the arms.
+type Interleave struct {
+	Slice  time.Duration `json:"slice_ns"`  // aimed-at length of a slice
+	Settle time.Duration `json:"settle_ns"` // pause before each slice; 1.5 s
+}
+
+// Interleaved reports whether the arms of a block are served at the same time.
+func (d Design) Interleaved() bool { return d.Interleave.Slice > 0 }
 
 // Gate holds the acceptance rule.
 type Gate struct {

@@ -1,6 +1,7 @@
 // Package pilot sets the slowdown of a positive control before its campaign is
 // planned. Each step of a pilot is a campaign of one block with one set of
-// values; the numbers of its two runs say which values the next step tries.
+// values, or of two where the order of the arms matters; its numbers say which
+// values the next step tries.
 //
 // It measures and computes ratios; what they mean is the business of package
 // report.
@@ -97,7 +98,7 @@ func (p *pilot) say(format string, args ...any) {
 	}
 }
 
-// step runs one block, or what is left of it, and reads its numbers.
+// step runs its blocks, or what is left of them, and reads their numbers.
 func (p *pilot) step(ctx context.Context, n int, knobs []scenarios.Knob) (results.PilotStep, error) {
 	var none results.PilotStep
 	plan, err := p.plan(knobs)
@@ -119,10 +120,16 @@ func (p *pilot) step(ctx context.Context, n int, knobs []scenarios.Knob) (result
 }
 
 // plan is a campaign of one block, judged by the rules of the control itself.
+// Where its estimates take the order out, each arm comes first in one of two
+// blocks: on interleaved servers the order can weigh as much as the slowdown.
 func (p *pilot) plan(knobs []scenarios.Knob) (*results.Plan, error) {
 	s := *p.Scenario.WithKnobs(knobs)
 	s.Name += "-pilot"
-	s.Design.Blocks, s.Design.BurnInBlocks, s.Design.Looks = 1, 0, []int{1}
+	s.Design.Blocks, s.Design.BurnInBlocks = 1, 0
+	if s.Design.AdjustOrder {
+		s.Design.Blocks = 2
+	}
+	s.Design.Looks = []int{s.Design.Blocks}
 	return harness.Plan(&s, p.File, p.Text, p.Session.Tool)
 }
 
@@ -168,11 +175,11 @@ func (p *pilot) execute(ctx context.Context, n int, dir string, knobs []scenario
 	return err
 }
 
-// read takes the numbers from the runs of the valid block.
+// read takes the numbers from the runs of the valid blocks.
 func (p *pilot) read(c *results.Campaign, knobs []scenarios.Knob) (results.PilotStep, error) {
 	var step results.PilotStep
 	pair := p.Scenario.Compare[0]
-	runs := map[string]*results.Run{}
+	runs := map[string][]*results.Run{}
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
 		if a.Damage != "" {
@@ -185,10 +192,10 @@ func (p *pilot) read(c *results.Campaign, knobs []scenarios.Knob) (results.Pilot
 			return step, fmt.Errorf("%w: the steps of %s were measured on different hosts or software: remove it", harness.ErrRefused, p.Dir)
 		}
 		if a.Valid {
-			runs[a.Key.Arm] = a.Run
+			runs[a.Key.Arm] = append(runs[a.Key.Arm], a.Run)
 		}
 	}
-	if runs[pair.Baseline] == nil || runs[pair.Candidate] == nil {
+	if want := len(c.Plan.Blocks); len(runs[pair.Baseline]) < want || len(runs[pair.Candidate]) < want {
 		return step, fmt.Errorf("%w: %s", ErrInvalid, why(c))
 	}
 	var err error
@@ -203,7 +210,7 @@ func (p *pilot) read(c *results.Campaign, knobs []scenarios.Knob) (results.Pilot
 	return step, err
 }
 
-// why is what voided the last attempt of the block.
+// why is what voided the last attempt of a block.
 func why(c *results.Campaign) string {
 	last := "no reason is recorded"
 	for _, e := range c.Entries {

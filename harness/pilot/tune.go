@@ -17,16 +17,16 @@ const (
 	mostMove   = 3.0
 )
 
-// metrics compares the two runs in every primary metric, and in those that set
-// the knobs.
-func (p *pilot) metrics(base, cand *results.Run) ([]results.PilotMetric, error) {
+// metrics compares the runs of the two arms in every primary metric, and in
+// those that set the knobs.
+func (p *pilot) metrics(base, cand []*results.Run) ([]results.PilotMetric, error) {
 	var list []results.PilotMetric
 	for _, ph := range p.Scenario.Phases {
 		for _, name := range scenarios.Metrics() {
 			if !slices.Contains(ph.Primary, name) && !p.sets(name, ph) {
 				continue
 			}
-			m := results.PilotMetric{Phase: ph.Name, Metric: name, Baseline: value(base, ph.Name, name), Candidate: value(cand, ph.Name, name)}
+			m := results.PilotMetric{Phase: ph.Name, Metric: name, Baseline: mean(base, ph.Name, name), Candidate: mean(cand, ph.Name, name)}
 			if !(m.Baseline > 0) || !(m.Candidate > 0) {
 				return nil, fmt.Errorf("%w: a run has no %s in phase %s", ErrInvalid, name, ph.Name)
 			}
@@ -35,6 +35,15 @@ func (p *pilot) metrics(base, cand *results.Run) ([]results.PilotMetric, error) 
 		}
 	}
 	return list, nil
+}
+
+// mean is the geometric mean over the runs; 0 if one lacks the metric.
+func mean(runs []*results.Run, phase, metric string) float64 {
+	sum := 0.0
+	for _, r := range runs {
+		sum += math.Log(value(r, phase, metric))
+	}
+	return math.Exp(sum / float64(len(runs)))
 }
 
 func value(run *results.Run, phase, metric string) float64 {

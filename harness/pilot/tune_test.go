@@ -119,7 +119,7 @@ func TestRisesOfAStep(t *testing.T) {
 	p := &pilot{Options: Options{Scenario: scenarioOf([]string{"tpot_p50", "output_throughput"}, []string{"tpot_p50"}, []string{"ttft_p50"})}}
 	base := runOf(map[string]float64{"tpot_p50": 1, "output_throughput": 100, "ttft_p50": 9}, map[string]float64{"tpot_p50": 2}, map[string]float64{"ttft_p50": 4, "tpot_p50": 7})
 	cand := runOf(map[string]float64{"tpot_p50": 1.04, "output_throughput": 95, "ttft_p50": 9}, map[string]float64{"tpot_p50": 2.16}, map[string]float64{"ttft_p50": 5, "tpot_p50": 7})
-	list, err := p.metrics(base, cand)
+	list, err := p.metrics([]*results.Run{base}, []*results.Run{cand})
 	require.NoError(t, err)
 	var names []string
 	for _, m := range list {
@@ -135,7 +135,7 @@ func TestRisesOfAStep(t *testing.T) {
 	assert.InDelta(t, 25, rise, 1e-9)
 
 	delete(cand.Phases[1].Metrics, "tpot_p50")
-	_, err = p.metrics(base, cand)
+	_, err = p.metrics([]*results.Run{base}, []*results.Run{cand})
 	assert.ErrorIs(t, err, ErrInvalid)
 	assert.ErrorContains(t, err, "no tpot_p50 in phase b")
 }
@@ -145,11 +145,42 @@ func TestRisesOfAStep(t *testing.T) {
 func TestKnobsWithoutPrimaries(t *testing.T) {
 	p := &pilot{Options: Options{Scenario: scenarioOf([]string{"output_throughput"})}}
 	one := map[string]float64{"tpot_p50": 1, "output_throughput": 10, "ttft_p50": 3}
-	list, err := p.metrics(runOf(one), runOf(one))
+	list, err := p.metrics([]*results.Run{runOf(one)}, []*results.Run{runOf(one)})
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	_, ok := p.rise(twoKnobs(0, 0)[0], list)
 	assert.True(t, ok)
 	_, ok = p.rise(twoKnobs(0, 0)[1], list)
 	assert.False(t, ok)
+}
+
+// Two blocks, one of each order: an advantage of the second server cancels.
+func TestRisesOverBothOrders(t *testing.T) {
+	p := &pilot{Options: Options{Scenario: scenarioOf([]string{"tpot_p50"})}}
+	at := func(ms float64) *results.Run { return runOf(map[string]float64{"tpot_p50": ms}) }
+	list, err := p.metrics([]*results.Run{at(4), at(3.6)}, []*results.Run{at(4 * 0.9 * 1.055), at(4 * 1.055)})
+	require.NoError(t, err)
+	assert.InDelta(t, 5.5, list[0].RisePct, 1e-9)
+	_, err = p.metrics([]*results.Run{at(4), at(0)}, []*results.Run{at(4), at(4)})
+	assert.ErrorIs(t, err, ErrInvalid)
+}
+
+func TestPlanOfAStep(t *testing.T) {
+	s := scenarioOf([]string{"tpot_p50"})
+	s.Name, s.Design = "x", scenarios.Design{Blocks: 6, BurnInBlocks: 1, Looks: []int{6}}
+	s.Phases[0].Source = scenarios.Source{Kind: "synthetic", Requests: 2, PromptTokens: scenarios.Dist{Kind: "fixed", Value: 4},
+		OutputTokens: scenarios.Dist{Kind: "fixed", Value: 4}, VocabSize: 99}
+	s.Phases[0].Arrival = scenarios.Arrival{Kind: "closed", Streams: 1}
+	s.Arms[0].Patch, s.Arms[1].Patch = scenarios.PatchControl, scenarios.PatchControl
+	p := &pilot{Options: Options{Scenario: s}}
+	plan, err := p.plan(twoKnobs(0.3, 0.4))
+	require.NoError(t, err)
+	assert.Len(t, plan.Blocks, 1)
+	slowed, _ := plan.Scenario.Arm("slowed")
+	assert.Equal(t, "0.3", slowed.Env[scenarios.SpinVariable])
+	s.Design.AdjustOrder = true
+	plan, err = p.plan(twoKnobs(0.3, 0.4))
+	require.NoError(t, err)
+	require.Len(t, plan.Blocks, 2)
+	assert.NotEqual(t, plan.Blocks[0].Order, plan.Blocks[1].Order, "each arm comes first once")
 }
