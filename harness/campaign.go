@@ -138,6 +138,9 @@ func (c *campaign) enter() error {
 // patches, another workload.
 func samePlan(old *results.Plan, tool string) error {
 	now, err := Plan(&old.Scenario, old.ScenarioFile, []byte(old.ScenarioText), tool)
+	if err == nil {
+		err = SetPilot(now, old.Pilot)
+	}
 	if err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}

@@ -100,6 +100,14 @@ func blocks(s *scenarios.Scenario) []results.Block {
 	return out
 }
 
+// SetPilot puts the pilot of a positive control into a plan and its hash; nil
+// takes it out.
+func SetPilot(p *results.Plan, pilot *results.Pilot) (err error) {
+	p.Pilot = pilot
+	p.Hash, err = planHash(p)
+	return err
+}
+
 // planHash digests what decides the result of a campaign: no paths, ports,
 // times or hosts.
 func planHash(p *results.Plan) (string, error) {
@@ -118,7 +126,8 @@ func planHash(p *results.Plan) (string, error) {
 		Workload string             `json:"workload"`
 		Patches  map[string]string  `json:"patches"`
 		Blocks   []results.Block    `json:"blocks"`
-	}{p.Rules, s, p.WorkloadSHA256, p.Patches, p.Blocks})
+		Pilot    *results.Pilot     `json:"pilot,omitempty"`
+	}{p.Rules, s, p.WorkloadSHA256, p.Patches, p.Blocks, p.Pilot})
 	if err != nil {
 		return "", fmt.Errorf("hash plan: %w", err)
 	}

@@ -64,6 +64,9 @@ func read(c *results.Campaign, tool string) (*builder, error) {
 	if err := b.findNeighbours(); err != nil {
 		return nil, err
 	}
+	if err := b.checkPilot(); err != nil {
+		return nil, err
+	}
 	return b, nil
 }
 

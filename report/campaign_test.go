@@ -47,6 +47,7 @@ type trial struct {
 	scale map[string]float64
 	// silent leaves the looks out of the ledger.
 	silent bool
+	pilot  *results.Pilot
 }
 
 // recorded is everything of one run.
@@ -101,7 +102,7 @@ func hashText(s string) string {
 func (tr *trial) plan() *results.Plan {
 	p := &results.Plan{
 		Schema: results.Schema, Kind: "plan", Tool: "test", Rules: results.RulesVersion, ScenarioFile: tr.file,
-		Scenario: tr.scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Hash: tr.hash,
+		Scenario: tr.scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Pilot: tr.pilot, Hash: tr.hash,
 	}
 	for _, a := range tr.scenario.Arms {
 		p.Patches[a.Patch] = ""

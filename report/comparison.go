@@ -44,7 +44,7 @@ func (b *builder) judge(c *Comparison) {
 		c.Stalls = b.stalls(c)
 		c.CPU = b.cpu(c)
 	}
-	c.settle()
+	b.settle(c)
 }
 
 // examineRuns turns what speaks against an accepted run into a reason: such a

@@ -99,7 +99,7 @@ func (b *builder) earlyStop(gating []*Comparison) {
 	}
 	for _, c := range gating {
 		c.invalid("valid blocks missing", "the campaign stopped at the look of %d blocks, which neither passed nor failed; %d are planned", n.Valid, n.Planned)
-		c.settle()
+		b.settle(c)
 	}
 	b.verdict(gating)
 }
@@ -133,7 +133,7 @@ func (b *builder) note() {
 	case scenarios.AA:
 		v.Notes = append(v.Notes, "A/A campaign: the arms are equal; PASS means that they were shown to be equal within the margin")
 	case scenarios.Control:
-		v.Notes = append(v.Notes, "positive control: the candidate is slowed down on purpose, a PASS would be an error of the set-up")
+		b.noteControl()
 	}
 	if d := b.s.Design; d.Interleaved() {
 		v.Notes = append(v.Notes, fmt.Sprintf("interleaved: the servers of a block run at the same time and take turns in slices of about %s", d.Interleave.Slice))

@@ -44,6 +44,9 @@ func (b *builder) describeSubject() {
 	}
 	s.Seeds = append(s.Seeds, Seed{"identity prompts", b.s.Identity.Seed})
 	b.view.Reproduce = fmt.Sprintf("opbench run %s --expect-plan %.8s", shellWord(path.Join("scenarios", p.ScenarioFile)), p.Hash)
+	if p.Pilot != nil { // a pilot measured again gives other values, and so another plan
+		b.view.Reproduce = "opbench control " + shellWord(path.Join("scenarios", p.ScenarioFile))
+	}
 }
 
 // campaignName is the run directory's own name, wherever it lies.

@@ -91,6 +91,7 @@ var cases = []struct {
 		}
 		return tr
 	}},
+	{"control", "FAIL(not sensitive)", ExitFail, missedTrial},
 	{"simulated", "PASS", ExitPass, func(t *testing.T) *trial {
 		tr := newTrial(t, 6)
 		tr.scenario.Engine = scenarios.Engine{Kind: scenarios.EngineSim, Model: "sim"}

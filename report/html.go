@@ -37,6 +37,8 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"clean":        clean,
 	"shorten":      func(s string) string { return cut(clean(s), 34) },
 	"class":        verdictClass,
+	"tone":         func(m Metric) string { return m.tone() },
+	"pilotLines":   pilotLines,
 	"short":        shortHash,
 	"join":         strings.Join,
 	"plural":       plural,

@@ -51,6 +51,7 @@ func WriteMarkdown(w io.Writer, v *View) error {
 		}
 	}
 	m.folded("What would decide it", m.list(v.Needs))
+	m.folded("The pilot of the control", m.list(pilotLines(v)))
 	m.folded("Validity and runs", m.validity(v))
 	m.folded("Beside the metrics", m.secondary(v))
 	m.folded("Beside the requests", m.besideRequests(v))

@@ -14,6 +14,8 @@ import (
 func (b *builder) sentence(gating []*Comparison) string {
 	var claim string
 	switch v := b.view; {
+	case v.controlled():
+		claim = controlSentence(gating)
 	case v.Verdict == stat.Fail && !strings.HasPrefix(v.Result, "FAIL("):
 		claim = b.failed(gating)
 	case v.Verdict == stat.Fail || v.Verdict == stat.Invalid:
@@ -232,6 +234,9 @@ func trimmed(s string) string { return strings.TrimSpace(s) }
 
 // next says what to do after a verdict other than PASS.
 func (b *builder) next(gating []*Comparison) []string {
+	if b.view.Result == controlMissed {
+		return []string{"take these metrics out of primary on such a host, or measure them better: longer phases, a quieter host, interleaved arms"}
+	}
 	switch b.view.Verdict {
 	case stat.Inconclusive:
 		return b.nextBlocks(gating)

@@ -43,6 +43,9 @@ func WriteText(w io.Writer, v *View) error {
 	for _, n := range v.Needs {
 		t.item("needs", n)
 	}
+	for _, n := range pilotLines(v) {
+		t.item("pilot", n)
+	}
 	t.recorders(v)
 	t.besideRequests(v)
 	t.runs(v)
@@ -230,7 +233,7 @@ func (t textWriter) phase(v *View, c *Comparison, p Phase) {
 			also = append(also, fmt.Sprintf("%s %s (%s)", m.Label, quantity(m.Candidate, m.Unit), trimmed(maybePercent(m.Effect, noMargin))))
 			continue
 		}
-		margin, verdict := plainNumber(m.MarginPct)+" %", string(m.Verdict)
+		margin, verdict := plainNumber(m.MarginPct)+" %", m.word()
 		if !m.Primary {
 			margin, verdict = "-", "not primary"
 		}

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/aituner/opprof/report/stat"
+import (
+	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/results"
+)
 
 // View is everything a report says, computed from one run directory. It is the
 // content of verdict.json. Effects and bounds are percentages of the baseline,
@@ -50,8 +53,10 @@ type View struct {
 	Earlier     []Earlier `json:"earlier,omitempty"`
 	// Thinned counts step files that publishing left out: their checks are
 	// recorded, not recomputed.
-	Thinned   int    `json:"thinned,omitempty"`
-	Reproduce string `json:"reproduce"`
+	Thinned int `json:"thinned,omitempty"`
+	// Pilot is how the slowdown of a positive control was set.
+	Pilot     *results.Pilot `json:"pilot,omitempty"`
+	Reproduce string         `json:"reproduce"`
 }
 
 // Subject says what was measured.
@@ -170,6 +175,8 @@ type Metric struct {
 	// Verdict and Result are empty for a metric that is not primary.
 	Verdict stat.Verdict `json:"verdict,omitempty"`
 	Result  string       `json:"result,omitempty"`
+	// Control is what a positive control shows about the metric.
+	Control *Control `json:"control,omitempty"`
 	// Equivalence is the A/A statement: "equal within 3 %" or UNDERPOWERED.
 	Equivalence string `json:"equivalence,omitempty"`
 

@@ -65,7 +65,7 @@ var badRules = []badCase{
 	{"no comparison", "gate: {margin: 3%}", "compare: []", "s:16:10: compare: need at least one comparison: leave the key out to compare every arm with the first"},
 	{"half a comparison", "gate: {margin: 3%}", "compare: [{baseline: off}]", "s:16:11: compare[0].candidate: missing: this key has no default"},
 	{"inverted comparison", "gate: {margin: 3%}", "compare: [{baseline: on, candidate: off}]", "s:16:11: compare[0]: the baseline on records and the candidate off does not: exchange them"},
-	{"unknown patch", "off: {}", "off: {patch: r9}", `s:7:16: arms.off.patch: unknown patch revision "r9"; known: none, r1-seed`},
+	{"unknown patch", "off: {}", "off: {patch: r9}", `s:7:16: arms.off.patch: unknown patch revision "r9"; known: none, control-spin, r1-seed`},
 	{"patched simulation", "off: {}", "off: {patch: r1-seed}", "s:7:16: arms.off.patch: the simulated engine runs no vLLM that could be patched: write none"},
 	{"recorder outside", "{run_dir}/steps", "steps", `s:8:31: arms.on.env.VLLM_OPPROF_DIR: the records must lie in the run's own directory: write "{run_dir}/steps"`},
 	{"recorder elsewhere", "{run_dir}/steps", "/var/steps", `s:8:31: arms.on.env.VLLM_OPPROF_DIR: the records must lie in the run's own directory: write "{run_dir}/steps"`},
@@ -114,10 +114,9 @@ var badRules = []badCase{
 // badServed break served, which runs vLLM.
 var badServed = []badCase{
 	{"recorder without a patch", "patch: r1-seed, env", "env", "s:6:7: arms.on.patch: the arm turns the recorder on but runs the untouched package, which has none"},
-	{"unknown patch", "r1-seed, env", "r1-sead, env", `s:6:15: arms.on.patch: unknown patch revision "r1-sead"; known: none, r1-seed`},
+	{"unknown patch", "r1-seed, env", "r1-sead, env", `s:6:15: arms.on.patch: unknown patch revision "r1-sead"; known: none, control-spin, r1-seed`},
 	{"no model", ", model: m", "", "s:3:9: engine.model: missing: kind vllm needs a model"},
 	{"empty model", "model: m", `model: ""`, `s:3:29: engine.model: want text, got text ""`},
-	{"control that hides", "purpose: overhead", "purpose: control", "s:3:9: engine.args: a control on vllm needs no-async-scheduling: true, or its wait hides behind the GPU"},
 	{"address of a started server", "off: {", `off: {url: "http://h:1", `, "s:5:14: arms.off.url: only kind attach takes addresses: the harness starts this server"},
 	{"A/A that requires an A/A", "purpose: overhead", "purpose: aa\ngate: {require_aa: true}", "s:3:20: gate.require_aa: only an overhead scenario can require an A/A, this one is aa\ns:7:7: arms.on: the arms of an A/A must be equal: off and on differ in env"},
 	{"all five in a check", "purpose: overhead", "purpose: correctness\ngate: {require_all_five: true}", "s:3:26: gate.require_all_five: a correctness scenario has no primary metrics: leave this out"},

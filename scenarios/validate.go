@@ -15,6 +15,7 @@ func validate(f *file, s *Scenario, known Known) {
 		checkCompare(f, s)
 		checkDifferences(f, s)
 		checkRecorders(f, s)
+		checkControl(f, s)
 	}
 	checkPhases(f, s)
 	checkBlocks(f, s)
