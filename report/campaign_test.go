@@ -43,6 +43,8 @@ type trial struct {
 	// sameOrder lets the first arm run first in every block.
 	sameOrder bool
 	skip      string // run that is missing from its accepted block
+	// slower slows a run by a d of its own.
+	slower func(results.Key) float64
 }
 
 // recorded is everything of one run.
@@ -220,7 +222,11 @@ func (tr *trial) record(blk results.Block, key results.Key, position int) *recor
 	arm, ok := tr.scenario.Arm(key.Arm)
 	require.True(tr.t, ok)
 	rng := rand.New(rand.NewPCG(uint64(blk.Number), hashNumber(key.String())))
-	return tr.measure(blk, key, position, arm, rng, float64(position)*tr.second)
+	extra := float64(position) * tr.second
+	if tr.slower != nil {
+		extra += tr.slower(key)
+	}
+	return tr.measure(blk, key, position, arm, rng, extra)
 }
 
 // measure makes the records; extra slows the run by its own d.

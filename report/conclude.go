@@ -38,6 +38,7 @@ func (b *builder) conclude() {
 	gating := b.gating()
 	b.verdict(gating)
 	b.earlyStop(gating)
+	b.holdBack()
 	v.ExitCode = map[stat.Verdict]int{
 		stat.Pass: ExitPass, stat.Fail: ExitFail, stat.Inconclusive: ExitInconclusive, stat.Invalid: ExitInvalid,
 	}[v.Verdict]
@@ -59,11 +60,13 @@ func (b *builder) gating() []*Comparison {
 	var list []*Comparison
 	for i := range b.view.Comparisons {
 		c := &b.view.Comparisons[i]
+		gated := "not gated"
 		if c.Gating {
-			list = append(list, c)
-			continue
+			list, gated = append(list, c), "required"
 		}
-		b.view.AA = fmt.Sprintf("%s (%s against %s in this campaign, not gated)", c.Result, c.Candidate, c.Baseline)
+		if c.AA && b.s.Purpose != scenarios.AA {
+			b.view.AA = fmt.Sprintf("%s (%s against %s in this campaign, %s)", c.Result, c.Candidate, c.Baseline, gated)
+		}
 	}
 	return list
 }
