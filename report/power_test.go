@@ -211,6 +211,14 @@ func powerHTML(t *testing.T, table *PowerTable) string {
 	return b.String()
 }
 
+func TestLabelsOfTicksDoNotTouch(t *testing.T) {
+	labels := ""
+	for _, tick := range blockTicks([]int{6, 8, 10, 12, 16, 20, 30, 40, 60, 100}) {
+		labels += tick.Label + " "
+	}
+	assert.Equal(t, "6 8 10  16 20 30 40 60 100 ", labels)
+}
+
 // One number of blocks has no axis to lie on, and still a place.
 func TestPowerPageOfOneNumber(t *testing.T) {
 	t.Parallel()

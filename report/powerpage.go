@@ -94,9 +94,7 @@ func newPowerPlot(t *PowerTable, g PowerGroup, index int) powerPlot {
 	} else if len(g.Curves) > 0 {
 		p.Name += " · SD of d " + g.Curves[0].spreadText()
 	}
-	for _, n := range t.Blocks {
-		p.Ticks = append(p.Ticks, tick{At: blocksX(t.Blocks, n), Label: fmt.Sprint(n)})
-	}
+	p.Ticks = blockTicks(t.Blocks)
 	for i, c := range g.Curves {
 		p.Curves = append(p.Curves, draw(t.Blocks, c, i))
 		p.Rows = append(p.Rows, c.cells())
@@ -141,14 +139,33 @@ func draw(blocks []int, c PowerCurve, index int) drawnCurve {
 	return d
 }
 
-// blocksX is the place of n on a logarithmic axis.
-func blocksX(blocks []int, n int) string {
+// blocksAt is the place of n on a logarithmic axis, as a share of the width.
+func blocksAt(blocks []int, n int) float64 {
 	lo, hi := math.Log(float64(blocks[0])), math.Log(float64(blocks[len(blocks)-1]))
 	at := 0.5
 	if hi > lo {
 		at = (math.Log(float64(n)) - lo) / (hi - lo)
 	}
-	return share(powerGutter + at*(powerEnd-powerGutter))
+	return powerGutter + at*(powerEnd-powerGutter)
+}
+
+func blocksX(blocks []int, n int) string { return share(blocksAt(blocks, n)) }
+
+// roomForTick is the share of the width that the label of a tick takes.
+const roomForTick = 0.065
+
+// blockTicks leave out the labels that would touch the one before.
+func blockTicks(blocks []int) (ticks []tick) {
+	free := 0.0
+	for _, n := range blocks {
+		at := blocksAt(blocks, n)
+		t := tick{At: share(at)}
+		if at >= free {
+			t.Label, free = fmt.Sprint(n), at+roomForTick
+		}
+		ticks = append(ticks, t)
+	}
+	return ticks
 }
 
 func powerY(power float64) string {
