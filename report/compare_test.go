@@ -116,22 +116,18 @@ func TestCompareArmsRefuses(t *testing.T) {
 }
 
 // pairOfTrials writes two campaigns, the second changed, and compares them.
-func pairOfTrials(t *testing.T, change func(*trial), meddle func(*results.Campaign), except ...string) (*Revisions, error) {
+func pairOfTrials(t *testing.T, change func(*trial), except ...string) (*Revisions, error) {
 	t.Helper()
 	a, b := newTrial(t, 6), newTrial(t, 8)
 	b.start = b.start.Add(24 * time.Hour)
 	a.effect, b.effect = map[string]float64{"ttft": 0.03, "tpot": 0.03}, map[string]float64{"ttft": 0.01, "tpot": 0.01}
 	change(b)
-	old, young := loaded(t, a.write(t.TempDir())), loaded(t, b.write(t.TempDir()))
-	if meddle != nil {
-		meddle(young)
-	}
-	return CompareCampaigns(old, young, "", "", except, "v0.1.0")
+	return CompareCampaigns(loaded(t, a.write(t.TempDir())), loaded(t, b.write(t.TempDir())), "", "", except, "v0.1.0")
 }
 
 func TestCompareCampaigns(t *testing.T) {
 	t.Parallel()
-	r, err := pairOfTrials(t, func(*trial) {}, nil)
+	r, err := pairOfTrials(t, func(*trial) {})
 	require.NoError(t, err)
 	assert.Equal(t, "welch", r.Method)
 	assert.Equal(t, []int{6, 8}, []int{r.A.Blocks, r.B.Blocks})
@@ -180,47 +176,55 @@ func TestCompareCampaignsIsWelch(t *testing.T) {
 	assert.Contains(t, textOf(t, r), "on 10 of 10 metrics the two are not told apart")
 }
 
+// everyRun changes what the runs of a loaded campaign say.
+func everyRun(change func(*results.Attempt)) func(*results.Campaign) {
+	return func(c *results.Campaign) {
+		for i := range c.Attempts {
+			change(&c.Attempts[i])
+		}
+	}
+}
+
 // What was measured must be the same: the difference is named.
 func TestCompareCampaignsRefusesUnlikeOnes(t *testing.T) {
+	t.Parallel()
+	dir := newTrial(t, 6).write(t.TempDir())
+	old := loaded(t, dir)
 	for _, c := range []struct {
 		name, want string
-		change     func(*trial)
-		meddle     func(*results.Campaign)
+		change     func(*results.Campaign)
 	}{
-		{"workload", "workload: the requests differ", func(*trial) {}, func(c *results.Campaign) { c.Plan.WorkloadSHA256 = "00ff" }},
-		{"engine arguments", "engine: engine.args.tensor-parallel-size is 1 in A, 2 in B", func(tr *trial) {
-			tr.scenario.Engine.Args = map[string]string{"tensor-parallel-size": "2"}
-		}, nil},
-		{"a flag more", "engine: engine.args.enforce-eager is absent in A, set in B", func(tr *trial) {
-			tr.scenario.Engine.Args = map[string]string{"tensor-parallel-size": "1", "enforce-eager": ""}
-		}, nil},
-		{"engine environment", "engine: engine.env.OMP_NUM_THREADS is absent in A, 2 in B", func(tr *trial) {
-			tr.scenario.Engine.Env = map[string]string{"OMP_NUM_THREADS": "2"}
-		}, nil},
-		{"model", "engine: engine.model is Qwen3-30B-A3B in A, other in B", func(tr *trial) { tr.scenario.Engine.Model = "/elsewhere/other" }, nil},
-		{"weights", "engine: SHA-256 of the model is", func(tr *trial) {
-			tr.edit = func(r *recorded) { r.run.Server.ModelSHA256 = hashText("other") }
-		}, nil},
-		{"baseline", "engine: env of the baseline", func(tr *trial) { tr.scenario.Arms[0].Env = map[string]string{"X": "1"} }, nil},
-		{"vLLM", "vllm: version of vllm is 0.24.0 in A, 0.24.1 in B (--except vllm", func(tr *trial) {
-			tr.edit = func(r *recorded) { r.run.Server.Versions = map[string]string{"vllm": "0.24.1", "torch": "2.9.1"} }
-		}, nil},
-		{"kernel", "host: kernel is 6.8.0 in A, 6.9.0 in B (--except host", func(tr *trial) {
-			tr.edit = func(r *recorded) { r.env.Kernel = "6.9.0" }
-		}, nil},
-		{"another host of the same kind", "host: digest of the host's name is node7 in A, node8 in B", func(tr *trial) {
-			tr.edit = func(r *recorded) { r.env.Host = "node8" }
-		}, nil},
-		{"only the fingerprint", "host: fingerprint is", func(tr *trial) {
-			tr.edit = func(r *recorded) { r.env.Fingerprint = "other" }
-		}, nil},
+		{"workload", "workload: the requests differ", func(c *results.Campaign) { c.Plan.WorkloadSHA256 = "00ff" }},
+		{"engine arguments", "engine: engine.args.tensor-parallel-size is 1 in A, 2 in B", func(c *results.Campaign) {
+			c.Plan.Scenario.Engine.Args["tensor-parallel-size"] = "2"
+		}},
+		{"a flag more", "engine: engine.args.enforce-eager is absent in A, set in B", func(c *results.Campaign) {
+			c.Plan.Scenario.Engine.Args["enforce-eager"] = ""
+		}},
+		{"engine environment", "engine: engine.env.OMP_NUM_THREADS is absent in A, 2 in B", func(c *results.Campaign) {
+			c.Plan.Scenario.Engine.Env = map[string]string{"OMP_NUM_THREADS": "2"}
+		}},
+		{"model", "engine: engine.model is Qwen3-30B-A3B in A, other in B", func(c *results.Campaign) {
+			c.Plan.Scenario.Engine.Model = "/elsewhere/other"
+		}},
+		{"baseline", "engine: env of the baseline", func(c *results.Campaign) {
+			c.Plan.Scenario.Arms[0].Env = map[string]string{"X": "1"}
+		}},
+		{"weights", "engine: SHA-256 of the model is", everyRun(func(a *results.Attempt) { a.Run.Server.ModelSHA256 = "00ff" })},
+		{"vLLM", "vllm: version of vllm is 0.24.0 in A, 0.24.1 in B (--except vllm", everyRun(func(a *results.Attempt) {
+			a.Run.Server.Versions["vllm"] = "0.24.1"
+		})},
+		{"kernel", "host: kernel is 6.8.0 in A, 6.9.0 in B (--except host", everyRun(func(a *results.Attempt) { a.Environment.Kernel = "6.9.0" })},
+		{"another host of the same kind", "host: digest of the host's name is node7 in A, node8 in B", everyRun(func(a *results.Attempt) {
+			a.Environment.Host = "node8"
+		})},
+		{"only the fingerprint", "host: fingerprint is", everyRun(func(a *results.Attempt) { a.Environment.Fingerprint = "other" })},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			_, err := pairOfTrials(t, c.change, c.meddle)
-			require.ErrorIs(t, err, ErrUnlike)
-			assert.ErrorContains(t, err, c.want)
-		})
+		young := loaded(t, dir)
+		c.change(young)
+		_, err := CompareCampaigns(old, young, "", "", nil, "v0.1.0")
+		require.ErrorIs(t, err, ErrUnlike, c.name)
+		assert.ErrorContains(t, err, c.want)
 	}
 }
 
@@ -233,15 +237,15 @@ func TestCompareCampaignsExcept(t *testing.T) {
 			r.env.Kernel = "6.9.0"
 		}
 	}
-	_, err := pairOfTrials(t, both, nil, "vllm")
+	_, err := pairOfTrials(t, both, "vllm")
 	require.ErrorIs(t, err, ErrUnlike)
 	assert.ErrorContains(t, err, "kernel")
 	assert.NotContains(t, err.Error(), "version of vllm", "it is excused")
-	r, err := pairOfTrials(t, both, nil, "vllm", "host")
+	r, err := pairOfTrials(t, both, "vllm", "host")
 	require.NoError(t, err)
 	assert.ElementsMatch(t, []string{"version of vllm is 0.24.0 in A, 0.24.1 in B", "kernel is 6.8.0 in A, 6.9.0 in B"}, r.Stated)
 	assert.Contains(t, textOf(t, r), "0.24.1 in B (stated)")
-	_, err = pairOfTrials(t, func(tr *trial) { tr.scenario.Engine.Args = nil }, nil, "vllm", "host")
+	_, err = pairOfTrials(t, func(tr *trial) { tr.scenario.Engine.Args = nil }, "vllm", "host")
 	require.ErrorIs(t, err, ErrUnlike)
 	assert.NotContains(t, err.Error(), "--except", "engine arguments have no excuse")
 }
@@ -270,11 +274,11 @@ func TestCompareCampaignsRefusesUnusableOnes(t *testing.T) {
 	t.Parallel()
 	_, err := pairOfTrials(t, func(tr *trial) {
 		tr.edit = onRun("0002/on", func(r *recorded) { r.requests[5].Error = "connection reset by peer" })
-	}, nil)
+	})
 	require.ErrorIs(t, err, ErrUnusable)
-	_, err = pairOfTrials(t, func(tr *trial) { tr.stop = 4 }, nil)
+	_, err = pairOfTrials(t, func(tr *trial) { tr.stop = 4 })
 	require.ErrorIs(t, err, ErrUnfinished)
-	_, err = pairOfTrials(t, func(tr *trial) { *tr = *correctnessTrial(tr.t) }, nil)
+	_, err = pairOfTrials(t, func(tr *trial) { *tr = *correctnessTrial(tr.t) })
 	assert.ErrorIs(t, err, ErrUnlike)
 }
 
@@ -287,7 +291,7 @@ func TestCompareNotesOtherOutputs(t *testing.T) {
 				r.outputs.Tokens[2][5] = 7
 			}
 		}
-	}, nil)
+	})
 	require.NoError(t, err)
 	assert.Contains(t, strings.Join(r.Notes, "\n"), "on against off: identity")
 }
