@@ -40,7 +40,7 @@ bench:
 # CELLS='^hosts' simulates only the cells that match and leaves the other rows.
 bench-stat:
 	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 60m -v -campaigns 20000 -cells '$(CELLS)'
-	go test ./bench -run 'TestPipelineIsCalibrated$$' -timeout 60m -v -campaigns 200
+	go test ./bench -run 'PipelineIsCalibrated$$' -timeout 60m -v -campaigns 200
 
 bench-client: build
 	CGO_ENABLED=0 go build -o bin/plain-client ./harness/selftest/testdata/plain

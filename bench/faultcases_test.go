@@ -32,6 +32,8 @@ var (
 		"requests: 32,", "requests: 8,", "primary: [output_throughput]", "primary: [ttft_p50]", "warmup:  {requests: 8}", "warmup:  {requests: 2}"}
 	// longPhase has room for stalls that move no metric beyond the margin.
 	longPhase = []string{"requests: 12,", "requests: 80,", widePhase, ""}
+	// inTurns runs the servers of a block at the same time.
+	inTurns   = []string{"cooldown: 1s", "cooldown: 1s, interleave: {slice: 500ms, settle: 200ms}"}
 	lateStart = []string{"ramp: 100ms", "ramp: 3s"}
 )
 
@@ -81,6 +83,7 @@ var faultCases = []faultCase{
 	{name: "server process stands still", proof: "bench TestStoppedServers", how: "SIGSTOP in on for longer than a request may take; then SIGCONT or SIGKILL", imitates: "C06", result: "FAIL(reliability), exit 10", say: "timeout: no end of the response within 1s"},
 	{name: "silent streams of a real process", proof: "bench TestSilentStreamsOfAProcess", how: "`--fault half-open` and `stalled-stream` in on, in real time", imitates: "C06", result: "FAIL(reliability), exit 10", say: "timeout: no end of the response within 1s"},
 	{name: "server killed, its children live on", proof: "harness/engine TestChildrenOfAKilledServerAreEnded", how: "SIGKILL of the leader", imitates: "C03", result: "the whole group is ended", say: "-"},
+	{name: "server killed in its turn", arm: "on", faults: "kill-after=200", change: inTurns, how: "arms take turns", imitates: "C03", result: "FAIL(reliability)", say: "the server ended by itself"},
 	{name: "server ignores SIGINT", proof: "harness/engine TestStopKillsWhatIgnoresSIGINT", how: "SIGINT has no effect", imitates: "C04", result: "killed within the bound", say: "-"},
 	{name: "server had to be killed at its end", edit: every("on", func(a *results.Attempt) { a.Run.Server.Stop.Graceful = false }), how: "recorded data: no graceful stop", imitates: "C04 C05", result: "FAIL(reliability)", say: "did not stop within"},
 	{name: "left-over server on the port", proof: "harness/engine TestLeftOverServerIsRefused", how: "an old server keeps the port", imitates: "C01 C02, trap 2", result: "the start is refused", say: "-"},
@@ -123,6 +126,10 @@ var faultCases = []faultCase{
 	// The client and its host.
 	{name: "client is starved", edit: once("0002/off", func(a *results.Attempt) { a.Run.Phases[0].Client.ProbeLagP99 = 0.003 }), how: "recorded data: probe timer late", imitates: "B10", result: "INVALID(probe lag)", say: "probe timer was 3ms late (p99)"},
 	{name: "client later in one arm", edit: every("on", func(a *results.Attempt) { a.Run.Phases[0].Client.ProbeLagMean += 0.0015 }), how: "recorded data: mean lateness differs", imitates: "B10", result: "INVALID(probe lag)", say: "the client's lateness biases"},
+	{name: "times taken in two ways", edit: every("on", func(a *results.Attempt) { a.Run.Phases[0].Client.KernelStamps = 0.5 }), how: "recorded data: receive stamps of the kernel in one arm", imitates: "B10", result: "INVALID(stamps differ)", say: "0.0 % of the reads in one arm and 50.0 % in the other"},
+	{name: "busy while the other arm has its turn", edit: once("0002/off", busyBeside), how: "recorded data: half a core", imitates: "D09", result: "INVALID(idle arm)", say: "the server used 0.50 cores"},
+	{name: "slices that nobody planned", edit: once("0002/off", func(a *results.Attempt) { a.Run.Phases[0].Slices = []results.Slice{{Number: 1, Requests: 12}} }), how: "recorded data: a slice", imitates: "-", result: "INVALID(slices missing)", say: "was sent in 1 slices, the plan has none"},
+	{name: "arms with other slices", proof: "results/validity TestSlicesOfAPair", how: "recorded data: other requests, one arm always second", imitates: "D06", result: "INVALID(slices differ)", say: "-"},
 	{name: "unsent requests", edit: once("0002/on", func(a *results.Attempt) { a.Run.Phases[1].Unsent = 2 }), how: "recorded data: two requests unsent", imitates: "-", result: "INVALID(requests unsent)", say: "2 requests of phase wide were not sent"},
 	{name: "concurrency below the stated", how: "ramp of 3 s", change: lateStart, imitates: "A17 B10", result: missing, say: "8 are stated"},
 	{name: "zero in a primary metric", edit: once("0002/on", func(a *results.Attempt) { a.Run.Phases[0].Metrics["tpot_p50"] = 0 }), how: "recorded data: TPOT is 0", imitates: "B02", result: "INVALID(primary missing)", say: "tpot_p50 of phase single is 0"},
@@ -164,6 +171,10 @@ func once(name string, change func(*results.Attempt)) func(*results.Campaign) {
 			}
 		}
 	}
+}
+
+func busyBeside(a *results.Attempt) {
+	a.Run.Phases[0].IdleSeconds, a.Run.Phases[0].IdleCPUSeconds = 10, map[string]float64{"engine_core": 5}
 }
 
 func foreignGPU(a *results.Attempt) {

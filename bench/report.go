@@ -56,6 +56,7 @@ func (a *app) reportCommand() *cobra.Command {
 
 func (a *app) gateCommand() *cobra.Command {
 	var asJSON bool
+	var open leniency
 	c := &cobra.Command{
 		Use: "gate DIR", Short: "Give the verdict of a run directory as the exit code",
 		Example: "opbench gate results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
@@ -72,9 +73,10 @@ func (a *app) gateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return exitWith(v.ExitCode)
+			return a.lenient(open, exitWith(v.ExitCode))
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
+	open.bind(c)
 	return c
 }

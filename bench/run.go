@@ -21,12 +21,14 @@ type runFlags struct {
 	budget time.Duration
 	quiet  bool
 	skip   bool
+	open   leniency // towards INCONCLUSIVE
 }
 
 func (f *runFlags) bind(c *cobra.Command) {
 	c.Flags().DurationVar(&f.budget, "time-budget", 0, "stop cleanly before this time is over (exit 14); resume goes on")
 	c.Flags().BoolVarP(&f.quiet, "quiet", "q", false, "no progress")
 	c.Flags().BoolVar(&f.skip, "skip-preflight", false, "do not look at the machine first (opbench doctor)")
+	f.open.bind(c)
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -105,7 +107,7 @@ func (a *app) execute(ctx context.Context, eng engine.Engine, plan *results.Plan
 	case err != nil:
 		return &exitError{exitInfrastructure, fmt.Errorf("%w\nwhen that is mended: opbench resume %s", err, dir)}
 	}
-	return a.verdict(dir)
+	return a.lenient(f.open, a.verdict(dir))
 }
 
 // workDir holds the link trees of one engine's package; one path for all

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -30,6 +31,11 @@ func TestScripts(t *testing.T) {
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
+			campaigns, err := filepath.Abs("../results/campaigns")
+			if err != nil {
+				return err
+			}
+			env.Setenv("CAMPAIGNS", campaigns)
 			return writeRecords(env.WorkDir)
 		},
 	})

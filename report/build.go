@@ -32,8 +32,9 @@ type builder struct {
 	blocks   []block // accepted, burn-in left out, in the plan's order
 	planned  int
 	alpha    float64
-	general  []Reason // INVALID for every comparison
-	aaResult string   // of the latest A/A campaign beside this one
+	general  []Reason  // INVALID for every comparison
+	evidence *evidence // the latest A/A campaign beside this one, if any
+	aaOpen   bool      // the A/A that the scenario requires did not show equality
 
 	alone      []block        // accepted, but the only ones of their hosts
 	hostNumber map[string]int // of the host groups of all accepted blocks

@@ -48,6 +48,8 @@ type trial struct {
 	// silent leaves the looks out of the ledger.
 	silent bool
 	pilot  *results.Pilot
+	// slower slows a run by a d of its own.
+	slower func(results.Key) float64
 }
 
 // recorded is everything of one run.
@@ -252,7 +254,11 @@ func (tr *trial) record(blk results.Block, key results.Key, position int) *recor
 	arm, ok := tr.scenario.Arm(key.Arm)
 	require.True(tr.t, ok)
 	rng := rand.New(rand.NewPCG(uint64(blk.Number), hashNumber(key.String())))
-	return tr.measure(blk, key, position, arm, rng, float64(position)*tr.second)
+	extra := float64(position) * tr.second
+	if tr.slower != nil {
+		extra += tr.slower(key)
+	}
+	return tr.measure(blk, key, position, arm, rng, extra)
 }
 
 // measure makes the records; extra slows the run by its own d.

@@ -42,6 +42,7 @@ func (b *builder) judge(c *Comparison) {
 		b.orderEffects(c)
 		b.bias(c)
 		c.Stalls = b.stalls(c)
+		c.Growth = b.growth(c)
 		c.CPU = b.cpu(c)
 	}
 	b.settle(c)

@@ -39,6 +39,7 @@ func (b *builder) conclude() {
 	b.verdict(gating)
 	b.earlyStop(gating)
 	b.closeLooks()
+	b.holdBack()
 	v.ExitCode = map[stat.Verdict]int{
 		stat.Pass: ExitPass, stat.Fail: ExitFail, stat.Inconclusive: ExitInconclusive, stat.Invalid: ExitInvalid,
 	}[v.Verdict]
@@ -61,11 +62,13 @@ func (b *builder) gating() []*Comparison {
 	var inside []string
 	for i := range b.view.Comparisons {
 		c := &b.view.Comparisons[i]
+		gated := "not gated"
 		if c.Gating {
-			list = append(list, c)
-			continue
+			list, gated = append(list, c), "required"
 		}
-		inside = append(inside, fmt.Sprintf("%s (%s against %s in this campaign, not gated)", c.Result, c.Candidate, c.Baseline))
+		if c.AA && b.s.Purpose != scenarios.AA {
+			inside = append(inside, fmt.Sprintf("%s (%s against %s in this campaign, %s)", c.Result, c.Candidate, c.Baseline, gated))
+		}
 	}
 	if inside != nil {
 		b.view.AA = strings.Join(inside, "; ")

@@ -46,6 +46,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"remarks":      func(c Comparison) []string { return c.remarks() },
 	"stallLine":    func(c Comparison) string { return stallLine(&c) },
 	"lagLine":      func(c Comparison) string { return lagLine(&c) },
+	"growthLine":   func(c Comparison) string { return growthLine(&c) },
 	"orderLine":    func(c Comparison) string { return orderLine(&c) },
 	"recorderLine": func(r Recorder) string { return recorderLine(&r) },
 	"firstArm":     func(c Comparison, p Pair) string { return firstArm(&c, p) },

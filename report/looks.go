@@ -34,7 +34,7 @@ func (b *builder) at(blocks int) (*builder, error) {
 	if c == nil {
 		return nil, fmt.Errorf("block %d is not valid yet", blocks)
 	}
-	past := &builder{c: c, s: b.s, past: true, aaResult: b.aaResult}
+	past := &builder{c: c, s: b.s, past: true, evidence: b.evidence}
 	if err := past.prepare(b.view.Tool); err != nil {
 		return nil, err
 	}

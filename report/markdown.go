@@ -247,6 +247,9 @@ func (*markdown) secondary(v *View) string {
 		if c.Stalls != nil {
 			m.f("- %sstalls: %s\n", v.of(&c), md(stallLine(&c)))
 		}
+		if s := growthLine(&c); s != "" {
+			m.f("- %swithin runs: %s\n", v.of(&c), md(s))
+		}
 	}
 	for _, r := range v.Recorders {
 		m.f("- steps of %s\n", md(recorderLine(&r)))

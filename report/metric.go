@@ -178,7 +178,8 @@ func (b *builder) diagnose(c *Comparison, m *Metric, opt stat.Options) {
 }
 
 // equivalence states whether equal arms were shown to be equal. In an A/A
-// comparison nothing less is a PASS.
+// comparison nothing less is a PASS, and nothing is a FAIL: arms that are equal
+// can't cost anything, that they differ is bias.
 func (b *builder) equivalence(m *Metric) {
 	if stat.Equivalent(m.estimate, m.margin) {
 		m.Equivalence = "equal within " + plainNumber(m.MarginPct) + " %"
@@ -186,7 +187,7 @@ func (b *builder) equivalence(m *Metric) {
 	}
 	m.Equivalence = "UNDERPOWERED"
 	m.Advice = b.advice(m)
-	if m.Verdict == stat.Pass {
+	if m.Verdict == stat.Pass || m.Verdict == stat.Fail {
 		m.Verdict, m.Result = stat.Inconclusive, string(stat.Inconclusive)
 	}
 }
@@ -211,9 +212,7 @@ func (b *builder) blocksFor(m *Metric, sd, theta float64) int {
 	if err != nil {
 		return 0
 	}
-	rows := b.s.Rows()
-	n = max(n, stat.MinBlocks)
-	return (n + rows - 1) / rows * rows
+	return planSize(n, len(b.s.Arms))
 }
 
 func (b *builder) names(index []int) string {

@@ -11,22 +11,21 @@ import (
 	"slices"
 	"time"
 
-	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
-	"github.com/aituner/opprof/scenarios"
 )
 
 // neighbour is another campaign in the same folder.
 type neighbour struct {
-	name   string
-	began  time.Time // of its ledger's first entry
-	plan   *results.Plan
-	result string // of its verdict.json
+	name, dir   string
+	began       time.Time // of its ledger's first entry
+	fingerprint string    // of the host and software that it began on
+	plan        *results.Plan
+	result      string // of its verdict.json
 }
 
-// findNeighbours lists the earlier campaigns of the same comparison and the
-// latest A/A campaign of the same workload. What is earlier is decided
-// by the ledgers: a published campaign may have any name.
+// findNeighbours lists the earlier campaigns of the same comparison, and
+// considers the latest A/A of the same workload and server. What is earlier is
+// decided by the ledgers: a published campaign may have any name.
 func (b *builder) findNeighbours() error {
 	b.view.AA = "none"
 	if len(b.c.Entries) == 0 {
@@ -36,14 +35,17 @@ func (b *builder) findNeighbours() error {
 	if err != nil {
 		return err
 	}
+	var latest *neighbour
 	for _, n := range neighbours {
 		if sameComparison(b.c.Plan, n.plan) {
 			b.view.Earlier = append(b.view.Earlier, Earlier{n.name, n.result, n.plan.Hash})
 		}
-		if n.plan.Scenario.Purpose == scenarios.AA && n.plan.WorkloadSHA256 == b.c.Plan.WorkloadSHA256 {
-			b.view.AA = fmt.Sprintf("%s (%s)", n.result, n.name)
-			b.aaResult = n.result
+		if b.speaksFor(&n) {
+			latest = &n
 		}
+	}
+	if latest != nil {
+		b.consider(latest)
 	}
 	return nil
 }
@@ -106,7 +108,7 @@ func readNeighbour(dir string) (n neighbour, ok bool) {
 	if err != nil || len(entries) == 0 {
 		return n, false
 	}
-	return neighbour{filepath.Base(dir), entries[0].Time, plan, savedResult(filepath.Join(dir, verdictFile))}, true
+	return neighbour{filepath.Base(dir), dir, entries[0].Time, entries[0].Fingerprint, plan, savedResult(filepath.Join(dir, verdictFile))}, true
 }
 
 func savedResult(path string) string {
@@ -123,15 +125,4 @@ func savedResult(path string) string {
 		return "verdict.json is not readable"
 	}
 	return v.Result
-}
-
-// requireAA voids a campaign whose scenario asks for an A/A that is not there or
-// did not pass. One inside the campaign is judged with it.
-func (b *builder) requireAA() {
-	if !b.s.Gate.RequireAA || !b.gated() || b.aaResult == string(stat.Pass) {
-		return
-	}
-	if !slices.ContainsFunc(b.s.Compare, b.equalArms) {
-		b.invalid("A/A missing", "the scenario requires a passed A/A of this workload beside the campaign, found: %s", b.view.AA)
-	}
 }

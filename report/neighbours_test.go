@@ -35,18 +35,19 @@ func TestEarlierCampaignsAndAA(t *testing.T) {
 	require.Len(t, v.Earlier, 1)
 	assert.Equal(t, "FAIL", v.Earlier[0].Verdict)
 	assert.Equal(t, "PASS", v.Result, "the required A/A lies beside it")
-	assert.True(t, strings.HasPrefix(v.AA, "PASS (20261203T"), v.AA)
+	assert.True(t, strings.HasPrefix(v.AA, "PASS, 24 hours older (20261203T"), v.AA)
 
 	// Names do not decide: a published campaign may have any.
 	require.NoError(t, os.Rename(dir, filepath.Join(parent, "zz-equal")))
 	dir = filepath.Join(parent, "zz-equal")
 	v = build(t, here)
-	assert.Equal(t, "PASS (zz-equal)", v.AA)
+	assert.Equal(t, "PASS, 24 hours older (zz-equal)", v.AA)
 	v = build(t, dir)
 	assert.Empty(t, v.Earlier)
 	assert.Equal(t, "none", v.AA, "the campaigns beside it are no A/A that came before")
 
-	require.NoError(t, os.WriteFile(filepath.Join(dir, verdictFile), []byte(`{"kind":"verdict"}`), 0o644))
+	// A plan that cannot be read is no A/A.
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "plan.json"), []byte(`{"kind":"plan"`), 0o644))
 	v = build(t, here)
 	assert.Equal(t, "INVALID(A/A missing)", v.Result)
 }

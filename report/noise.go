@@ -1,9 +1,6 @@
 package report
 
 import (
-	"math"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/stat"
@@ -24,17 +21,22 @@ func (b *builder) noise(c *Comparison, phase string, m *Metric) string {
 	if of == nil || m.estimate.SD == 0 {
 		return ""
 	}
-	rng := rand.New(rand.NewPCG(seedOf(b.c.Plan.Hash), seedOf(phase+m.Name)))
-	within := 0.0
+	within := make([]float64, 0, len(b.blocks))
 	for i := range b.blocks {
 		runs := b.blocks[i].runs
 		base, cand := sameRequests(runs[c.Baseline].Requests, runs[c.Candidate].Requests, phase, of)
-		if len(base) == 0 {
-			return ""
+		v, err := stat.WithinVariance(base, cand, func(sorted []float64) float64 { return metrics.Quantile(sorted, q) },
+			noiseResamples, seedOf(b.c.Plan.Hash+phase+m.Name+b.blocks[i].plan.Name()))
+		if err != nil {
+			return "" // a time of 0: the clock, not the runs
 		}
-		within += resampledVariance(base, cand, q, rng) / float64(len(b.blocks))
+		within = append(within, v)
 	}
-	if within > m.estimate.SD*m.estimate.SD/2 {
+	split, err := stat.SplitVariance(m.estimate.SD, within)
+	if err != nil {
+		return ""
+	}
+	if split.MostlyWithin() {
 		return "mostly within runs: longer phases help"
 	}
 	return "mostly between runs: more blocks or a quieter host help"
@@ -77,26 +79,4 @@ func sameRequests(a, b []results.Request, phase string, of func(*results.Request
 		}
 	}
 	return x, y
-}
-
-// resampledVariance of the log ratio of two quantiles.
-func resampledVariance(base, cand []float64, q float64, rng *rand.Rand) float64 {
-	x, y := make([]float64, len(base)), make([]float64, len(base))
-	var sum, squares float64
-	for range noiseResamples {
-		for i := range x {
-			k := rng.IntN(len(base))
-			x[i], y[i] = base[k], cand[k]
-		}
-		slices.Sort(x)
-		slices.Sort(y)
-		d, err := stat.LogRatio(metrics.Quantile(x, q), metrics.Quantile(y, q), stat.LowerIsBetter)
-		if err != nil {
-			return math.Inf(1) // a time of 0: the clock, not the runs
-		}
-		sum += d
-		squares += d * d
-	}
-	n := float64(noiseResamples)
-	return max(0, (squares-sum*sum/n)/(n-1))
 }

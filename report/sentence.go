@@ -17,7 +17,7 @@ func (b *builder) sentence(gating []*Comparison) string {
 	case v.controlled():
 		claim = controlSentence(gating)
 	case v.Verdict == stat.Fail && !strings.HasPrefix(v.Result, "FAIL("):
-		claim = b.failed(gating)
+		claim = b.failed(withoutEqual(gating))
 	case v.Verdict == stat.Fail || v.Verdict == stat.Invalid:
 		claim = because(gating, v.Verdict)
 	case !b.gated():
@@ -25,7 +25,7 @@ func (b *builder) sentence(gating []*Comparison) string {
 	case v.Verdict == stat.Inconclusive:
 		claim = b.inconclusive(gating)
 	default:
-		claim = b.passed(gating)
+		claim = b.passed(withoutEqual(gating))
 	}
 	return claim + ". " + b.basis(gating)
 }
@@ -62,18 +62,18 @@ func (b *builder) failed(gating []*Comparison) string {
 }
 
 func (b *builder) inconclusive(gating []*Comparison) string {
-	list := allPrimaries(gating)
-	open := slices.DeleteFunc(slices.Clone(list), func(p primary) bool { return p.Verdict != stat.Inconclusive })
 	var parts []string
-	if len(open) > 0 {
-		worst := slices.MaxFunc(open, func(x, y primary) int { return compareFloats(x.closeness(), y.closeness()) })
-		what := "A cost of %s %% is neither excluded nor shown on %d of %s; worst bound %s (%s)"
-		if b.s.Purpose == scenarios.AA {
-			what = "Equality within %s %% is not shown on %d of %s; worst bound %s (%s)"
+	for _, equal := range []bool{false, true} {
+		same := slices.DeleteFunc(slices.Clone(gating), func(c *Comparison) bool { return c.AA != equal })
+		if s := undecided(allPrimaries(same), equal); s != "" {
+			parts = append(parts, s)
 		}
-		parts = append(parts, fmt.Sprintf(what,
-			plainNumber(worst.MarginPct), len(open), plural(len(list), "primary metric", "primary metrics"),
-			trimmed(maybePercent(worst.Upper, worst.MarginPct)), worst))
+	}
+	if b.aaOpen {
+		parts = append(parts, "the required A/A did not show that equal arms are equal: "+b.view.AA)
+	}
+	if len(parts) > 0 {
+		parts[0] = strings.ToUpper(parts[0][:1]) + parts[0][1:]
 	}
 	for _, c := range gating {
 		if c.conditions.Stalls {
@@ -82,6 +82,22 @@ func (b *builder) inconclusive(gating []*Comparison) string {
 		}
 	}
 	return strings.Join(parts, "; ")
+}
+
+// undecided says what the metrics without a verdict leave open; equal if their
+// arms are.
+func undecided(list []primary, equal bool) string {
+	open := slices.DeleteFunc(slices.Clone(list), func(p primary) bool { return p.Verdict != stat.Inconclusive })
+	if len(open) == 0 {
+		return ""
+	}
+	worst := slices.MaxFunc(open, func(x, y primary) int { return compareFloats(x.closeness(), y.closeness()) })
+	what := "a cost of %s %% is neither excluded nor shown on %d of %s; worst bound %s (%s)"
+	if equal {
+		what = "equality within %s %% is not shown on %d of %s; worst bound %s (%s)"
+	}
+	return fmt.Sprintf(what, plainNumber(worst.MarginPct), len(open), plural(len(list), "primary metric", "primary metrics"),
+		trimmed(maybePercent(worst.Upper, worst.MarginPct)), worst)
 }
 
 // because lists the reasons of a verdict that rests on none of the effects.
@@ -276,6 +292,9 @@ func (b *builder) nextBlocks(gating []*Comparison) []string {
 	}
 	if hopeless {
 		lines = append(lines, "where the estimate itself is beyond the margin, more blocks are more likely to show a FAIL than a PASS")
+	}
+	if b.aaOpen {
+		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+shellWord(b.evidence.name)+" says what the A/A lacks")
 	}
 	for _, c := range gating {
 		if c.conditions.Stalls {

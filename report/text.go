@@ -271,6 +271,9 @@ func (t textWriter) beside(c *Comparison) {
 	if c.Stalls != nil {
 		t.item("stalls", stallLine(c))
 	}
+	if s := growthLine(c); s != "" {
+		t.item("within", s)
+	}
 	if s := lagLine(c); s != "" {
 		t.item("lag", s)
 	}

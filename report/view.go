@@ -141,6 +141,7 @@ type Comparison struct {
 	Identity string     `json:"identity,omitempty"`
 	Phases   []Phase    `json:"phases,omitempty"`
 	Stalls   *Stalls    `json:"stalls,omitempty"`
+	Growth   []Growth   `json:"growth,omitempty"`
 	ProbeLag []ProbeLag `json:"probe_lag,omitempty"`
 	CPU      []CPU      `json:"cpu,omitempty"`
 	Hosts    int        `json:"hosts,omitempty"`
@@ -226,6 +227,16 @@ type Pair struct {
 	Baseline      float64 `json:"baseline"`
 	Candidate     float64 `json:"candidate"`
 	Effect        float64 `json:"effect_pct"`
+}
+
+// Growth is how the effect on a phase's median latency changes from the
+// beginning of a run to its end, over tenths of the requests.
+type Growth struct {
+	Phase   string  `json:"phase"`
+	Metric  string  `json:"metric"`
+	Pct     float64 `json:"change_pct"`
+	P       float64 `json:"p"` // two-sided, t over the blocks
+	Flagged bool    `json:"flagged,omitempty"`
 }
 
 // Stalls compares long gaps between chunks, over all phases.

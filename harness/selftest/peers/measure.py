@@ -286,7 +286,7 @@ def measure(opts):
     return rows, reasons, busy
 
 
-COLUMNS = [("ttft_p50", "+.1f"), ("ttft_p95", "+.1f"), ("tpot_p50", "+.2f"), ("tpot_p95", "+.2f"), ("cpu", ".1f"), ("live", ".0f"), ("failed", ".0f")]
+COLUMNS = [("ttft_p50", "+.2f"), ("ttft_p95", "+.2f"), ("tpot_p50", "+.2f"), ("tpot_p95", "+.2f"), ("cpu", ".1f"), ("live", ".0f"), ("failed", ".0f")]
 
 
 def table(opts, rows, reasons, busy):

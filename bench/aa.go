@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/results"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) aaCommand() *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "aa DIR", Short: "Judge equal arms: which metrics can carry the margin on this host",
+		Long: `aa judges the A/A evidence in a run directory: a campaign of purpose aa, or the
+arm of another campaign that repeats one (same_as). For every primary metric it
+says EQUAL (the whole interval lies within the margin), BIAS (equal arms differ:
+Holm p < 0.01 and more than a tenth of the margin) or UNDERPOWERED, with the
+blocks that it would need, and then which metrics can carry the margin here.
+
+Exit codes: 0 all equal, 11 some underpowered, 12 bias or INVALID, 14 not
+finished, 2 no equal arms.`,
+		Example: "opbench aa results/campaigns/vllm-cpu-second-aa", Args: usage(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			campaign, err := load(args[0])
+			if err != nil {
+				return err
+			}
+			e, err := report.JudgeAA(campaign, version)
+			if err != nil {
+				return judged(err)
+			}
+			if asJSON {
+				err = report.WriteIndented(a.stdout, e)
+			} else {
+				err = report.WriteAA(a.stdout, e)
+			}
+			if err != nil {
+				return err
+			}
+			return exitWith(e.ExitCode)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the statement as JSON")
+	return c
+}
+
+// load reads a run directory; that it is none is the user's mistake.
+func load(dir string) (*results.Campaign, error) {
+	c, err := results.Load(dir)
+	if err == nil {
+		return c, nil
+	}
+	code := exitUsage
+	if errors.Is(err, os.ErrPermission) {
+		code = exitInfrastructure
+	}
+	return nil, &exitError{code, err}
+}
+
+// judged gives an error of report its exit code.
+func judged(err error) error {
+	for _, e := range []struct {
+		is   error
+		code int
+	}{{report.ErrNoEqualArms, exitUsage}, {report.ErrUnlike, exitUsage}, {report.ErrUnusable, exitInvalid}, {report.ErrUnfinished, exitStopped}} {
+		if errors.Is(err, e.is) {
+			return &exitError{e.code, err}
+		}
+	}
+	return err
+}

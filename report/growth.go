@@ -1,0 +1,88 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/results/metrics"
+)
+
+// growthBins of equally many requests cut each timed part.
+const growthBins = 10
+
+// An effect is said to grow if the p value is below this and the change above a
+// tenth of the margin, as for the bias of an A/A.
+const (
+	growthAlpha  = 0.01
+	growthOfGate = 0.1
+)
+
+// growth asks for each phase whether the effect on its latency becomes larger or
+// smaller within runs, as it does when a log fills a disk or a queue. It never
+// changes a verdict.
+func (b *builder) growth(c *Comparison) []Growth {
+	var out []Growth
+	for _, p := range b.s.Phases {
+		name := "tpot_p50"
+		if p.Arrival.Kind != "closed" {
+			name = "ttft_p50"
+		}
+		if g, ok := b.phaseGrowth(c, p.Name, name); ok {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func (b *builder) phaseGrowth(c *Comparison, phase, metric string) (Growth, bool) {
+	m, _ := metrics.Find(metric)
+	of, _ := requestValue(metric)
+	var slopes []float64
+	for i := range b.blocks {
+		runs := b.blocks[i].runs
+		base, cand := sameRequests(runs[c.Baseline].Requests, runs[c.Candidate].Requests, phase, of)
+		slope, err := stat.Slope(binMedians(base), binMedians(cand), stat.LowerIsBetter)
+		if err != nil {
+			return Growth{}, false // too few requests, or a time of 0
+		}
+		slopes = append(slopes, slope)
+	}
+	found, err := stat.SlopeTest(slopes)
+	if err != nil {
+		return Growth{}, false
+	}
+	pct := stat.Percent(found.Mean, stat.LowerIsBetter)
+	flagged := found.P < growthAlpha && abs(pct) > 100*growthOfGate*b.s.Gate.Margin
+	return Growth{Phase: phase, Metric: m.Label, Pct: pct, P: found.P, Flagged: flagged}, true
+}
+
+// binMedians cuts the values of requests, in the order of the workload, into
+// bins of equally many; nil if a bin would be empty.
+func binMedians(values []float64) []float64 {
+	if len(values) < growthBins {
+		return nil
+	}
+	var medians []float64
+	for i := range growthBins {
+		bin := slices.Sorted(slices.Values(values[i*len(values)/growthBins : (i+1)*len(values)/growthBins]))
+		medians = append(medians, metrics.Quantile(bin, 0.5))
+	}
+	return medians
+}
+
+func growthLine(c *Comparison) string {
+	var parts []string
+	for _, g := range c.Growth {
+		part := fmt.Sprintf("%s, %s %s (p = %.2g)", g.Metric, g.Phase, trimmed(percent(g.Pct, noMargin)), g.P)
+		if g.Flagged {
+			part = "GROWS: " + part
+		}
+		parts = append(parts, part)
+	}
+	if parts == nil {
+		return ""
+	}
+	return "effect at the end of a run minus that at its beginning: " + strings.Join(parts, " · ")
+}
