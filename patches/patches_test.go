@@ -61,6 +61,20 @@ func TestRecorderNamesItsRevision(t *testing.T) {
 	}
 }
 
+// Later recorders fit the same hooks, so only the recorder itself differs.
+func TestOnePassRevisionKeepsTheHooks(t *testing.T) {
+	r1, err := Find("r1-seed")
+	require.NoError(t, err)
+	r2, err := Find("r2-onepass")
+	require.NoError(t, err)
+	assert.Equal(t, r1.ID, r2.Parent)
+	require.Len(t, r2.Files, len(r1.Files))
+	for i, f := range r2.Files {
+		assert.Equal(t, r1.Files[i].Path, f.Path)
+		assert.Equal(t, f.Pre != "", f.Post == r1.Files[i].Post, f.Path)
+	}
+}
+
 func addedFile(t *testing.T, r Revision, path string) string {
 	t.Helper()
 	for _, p := range r.patches {
