@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -73,6 +74,32 @@ func TestOnePassRevisionKeepsTheHooks(t *testing.T) {
 		assert.Equal(t, r1.Files[i].Path, f.Path)
 		assert.Equal(t, f.Pre != "", f.Post == r1.Files[i].Post, f.Path)
 	}
+}
+
+// The plugin changes no file of vLLM, and its recorder is its parent's but for
+// what names it and where the directory comes from.
+func TestPluginIsItsParentsRecorder(t *testing.T) {
+	plugin, err := Find("plugin")
+	require.NoError(t, err)
+	parent, err := Find(plugin.Parent)
+	require.NoError(t, err)
+	for _, f := range plugin.Files {
+		assert.Empty(t, f.Pre, f.Path)
+	}
+	theirs := strings.Split(addedFile(t, parent, "vllm/v1/opprof.py"), "\n")
+	var own []string
+	for _, line := range strings.Split(addedFile(t, plugin, "vllm/v1/opprof.py"), "\n") {
+		if !slices.Contains(theirs, line) {
+			own = append(own, strings.TrimSpace(line))
+		}
+	}
+	assert.Equal(t, []string{
+		`REVISION = "plugin"`,
+		"# The upstream commit that this revision was made for, and what it adds.",
+		`"vllm/v1/opprof_scheduler.py",`,
+		`directory = os.environ.get("VLLM_OPPROF_DIR", "")`,
+		`"""Git blob ids of the added files of the package that is running."""`,
+	}, own)
 }
 
 func addedFile(t *testing.T, r Revision, path string) string {

@@ -36,6 +36,6 @@ for meta in "$here"/*/meta.json; do
 done
 
 echo "== all revisions record the same"
-OPPROF_TREES="$work/trees" run_tests "$here/differential"
+OPBENCH="$opbench" OPPROF_TREES="$work/trees" run_tests "$here/differential"
 echo "== the loader of random weights"
 PYTHONPATH="$here/loader" OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind run_tests "$here/loader"

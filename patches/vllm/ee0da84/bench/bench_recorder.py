@@ -318,9 +318,9 @@ def quantile(values: list[float], q: float) -> float:
 
 def render(costs, memory, revisions: list[str]) -> str:
     lines = [
-        f"CPython {platform.python_version()}, {cpu_model()}, {os.cpu_count()} "
-        f"processors. Microseconds per step, medians over {ROUNDS} rounds of {STEPS} "
-        "steps; in brackets the part inside schedule().",
+        f"CPython {platform.python_version()}, {cpu_model()}, {os.cpu_count()} CPUs.",
+        f"Microseconds per step, medians over {ROUNDS} rounds of {STEPS} steps; in",
+        "brackets the part inside schedule().",
     ]
     for name in ("decode", "mixed"):
         lines += ["", f"**{name}**", "", "| requests |" + header(revisions)]
@@ -348,12 +348,16 @@ def header(revisions: list[str]) -> str:
 
 
 def render_details(costs, memory, revisions: list[str]) -> list[str]:
+    columns = (
+        *("revision", "mean µs", "p95 µs", "writer thread, CPU µs per step"),
+        *("file, bytes per step", "recorder at start, KiB"),
+        "memory, bytes per step that waits",
+    )
     lines = [
-        "At 256 requests, mixed:",
+        "**At 256 requests, mixed**",
         "",
-        "| revision | mean µs | p95 µs | writer thread, CPU µs per step | file, bytes "
-        "per step | recorder at start, KiB | bytes per step that waits |",
-        "|---|---|---|---|---|---|---|",
+        "| " + " | ".join(columns) + " |",
+        "|" + "---|" * len(columns),
     ]
     for revision in revisions:
         cost = costs["mixed", revision, 256]

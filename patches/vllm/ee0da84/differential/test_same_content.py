@@ -5,7 +5,8 @@
 The recorders of all trees watch one scheduler of the installed, unpatched vLLM
 through random schedules: chunked prefill, preemption and resumption, prefix
 caching, speculative tokens, aborted requests, pauses, lost outputs, one or two
-steps in flight. OPPROF_TREES names the folder that holds the trees.
+steps in flight. OPPROF_TREES names the folder that holds the trees, OPBENCH the
+binary that converts packed records.
 """
 
 import importlib.util
@@ -13,6 +14,7 @@ import json
 import os
 import pathlib
 import random
+import subprocess
 import sys
 import time
 from collections import Counter, deque
@@ -266,10 +268,13 @@ class Driver:
         self.scheduler.update_from_output(output, result)
 
 
-def read_content(directory, module):
+def read_content(directory):
     """The lines of a recorder's file, without what may differ."""
     (path,) = directory.iterdir()
-    header, *records, footer = map(json.loads, lines_of(path, module))
+    if path.suffix == ".packed":
+        path = convert(path)
+    header, *records, footer = map(json.loads, path.read_bytes().splitlines())
+    header.pop("total_blocks", None)
     for record in records:
         for name in TIMES:
             assert record.pop(name) > 0
@@ -278,8 +283,13 @@ def read_content(directory, module):
     return [set(header), *records, footer]
 
 
-def lines_of(path, module):
-    return path.read_bytes().splitlines()
+def convert(path):
+    subprocess.run(
+        [os.environ["OPBENCH"], "layer1", "convert", str(path)],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
+    return path.with_suffix(".jsonl")
 
 
 def count_what_was_seen(records) -> None:
@@ -308,10 +318,7 @@ def test_all_revisions_record_the_same(model_dir, tmp_path, is_async, runner, se
         directory = str(tmp_path / revision)
         scheduler.recorders.append(module.StepRecorder(scheduler, directory))
     Driver(scheduler, rng, is_async).run(150)
-    contents = {
-        revision: read_content(tmp_path / revision, module)
-        for revision, module in MODULES.items()
-    }
+    contents = {revision: read_content(tmp_path / revision) for revision in MODULES}
     reference = contents.pop(REFERENCE)
     count_what_was_seen(reference[1:-1])
     assert contents
