@@ -123,7 +123,7 @@ func TestFind(t *testing.T) {
 	assert.Empty(t, none.Files)
 	assert.Empty(t, none.Series())
 	_, err = Find("r9")
-	assert.ErrorContains(t, err, "unknown, use one of [none r1-seed")
+	assert.ErrorContains(t, err, "unknown, use one of [none ")
 }
 
 // copyEmbedded returns a file system that a test may damage.

@@ -278,7 +278,7 @@ func (u *unpacker) composition(r *Record) error {
 	err := u.list(func(size int64) error {
 		r.PrefillRequests++
 		c.SizeHist[ChunkBin(size)]++
-		return add(&c.Tokens, size)
+		return addLength(&c.Tokens, size)
 	})
 	if err != nil {
 		return err
@@ -303,7 +303,7 @@ func (u *unpacker) composition(r *Record) error {
 // ends counts the lengths of a list, after they have grown, by n each.
 func (u *unpacker) ends(r *Record, grown, n int64) error {
 	return u.list(func(length int64) error {
-		err := add(&length, grown)
+		err := addLength(&length, grown)
 		bin := &r.ContextLengthHist[ContextBin(length)]
 		if *bin += n; err == nil && *bin < 0 {
 			err = fmt.Errorf("length %d is taken out and was not there", length)
@@ -312,8 +312,8 @@ func (u *unpacker) ends(r *Record, grown, n int64) error {
 	})
 }
 
-// add refuses what no recorder writes and would overflow.
-func add(sum *int64, n int64) error {
+// addLength adds. It refuses what no recorder writes and would overflow.
+func addLength(sum *int64, n int64) error {
 	if n < 0 || *sum < 0 || n > math.MaxInt64-*sum {
 		return fmt.Errorf("impossible length %d", n)
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -49,7 +50,10 @@ func comparable(t *testing.T, text string) []map[string]any {
 func TestConvertedRecordsAreThoseOfTheSeed(t *testing.T) {
 	text, file, err := convert(packedFixture(t))
 	require.NoError(t, err)
-	want, err := os.ReadFile("testdata/packed/steps.jsonl")
+	seedFile, err := Open("testdata/packed/steps.jsonl.gz")
+	require.NoError(t, err)
+	defer seedFile.Close()
+	want, err := io.ReadAll(seedFile)
 	require.NoError(t, err)
 	got, seed := comparable(t, text), comparable(t, string(want))
 	require.Len(t, got, len(seed))

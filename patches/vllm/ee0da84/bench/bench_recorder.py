@@ -10,8 +10,9 @@ half a millisecond, as an engine waits for its model: a writer thread can go
 back to waiting, and waking it costs what it costs there.
 
   decode   every request generates one token
-  mixed    1 in 128 requests ends per step and another begins; prompts of 512
-           tokens are computed in chunks of at most 256 tokens per step
+  mixed    1 in 128 requests ends per step (at least one in eight steps) and
+           another begins, with a prompt of 512 tokens; steps have just enough
+           room for that, so some prompts are computed in chunks
 """
 
 import argparse
@@ -48,6 +49,7 @@ from vllm.v1.structured_output import StructuredOutputManager
 
 SIZES = (1, 8, 37, 128, 256, 512, 1024)
 ROUNDS = 5
+WARMUP_STEPS = 5
 STEPS = 50
 BLOCK_SIZE = 16
 WAIT_SECONDS = 0.0005
@@ -92,8 +94,20 @@ def load_recorders(trees: pathlib.Path):
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         module.source_blobs = dict  # the patched files are not in this package
+        if hasattr(module, "StepWriter"):
+            module.StepWriter._run = timed(module.StepWriter._run)
         modules[path.name] = module
     return modules
+
+
+def timed(run):
+    """The writer thread's function, which leaves its CPU time behind."""
+
+    def timed_run(writer):
+        run(writer)
+        writer.thread_ns = time.thread_time_ns()
+
+    return timed_run
 
 
 def create_scheduler(model_dir: str, requests: int) -> AsyncScheduler:
@@ -146,7 +160,7 @@ class Workload:
             self.add(64 + i * 7919 % 3000)
         while not self.all_decode():
             self.step(None)
-        self.scheduler.max_num_scheduled_tokens = requests + 256
+        self.scheduler.max_num_scheduled_tokens = max(384, 5 * requests + 64)
 
     def all_decode(self) -> bool:
         running = self.scheduler.running
@@ -169,7 +183,7 @@ class Workload:
         self.added += 1
 
     def turn_over(self) -> None:
-        """Replace 1 in 128 requests, at least one in eight steps."""
+        """Let the oldest requests end and others begin."""
         self.due += max(self.requests / 128, 0.125)
         while self.due >= 1:
             self.due -= 1
@@ -224,26 +238,19 @@ def measure_round(workload: Workload, module, mixed: bool, cost: Cost) -> None:
         recorder = module.StepRecorder(workload.scheduler, directory)
         # A recorder sees requests from their beginning; this one joins late.
         adopt(recorder, workload.scheduler)
-        for _ in range(5):
+        for _ in range(WARMUP_STEPS):
             workload.step(recorder)
-        thread = getattr(recorder.writer, "thread", None)
-        clock = time.pthread_getcpuclockid(thread.ident) if thread else None
-        before = time.clock_gettime_ns(clock) if clock is not None else 0
         for _ in range(STEPS):
             if mixed:
                 workload.turn_over()
             in_schedule, total = workload.step(recorder)
             cost.schedule_us.append(in_schedule / 1e3)
             cost.total_us.append(total / 1e3)
-        if clock is not None:
-            wait_until_written(recorder.writer)
-            spent = time.clock_gettime_ns(clock) - before
-            cost.thread_us.append(spent / 1e3 / STEPS)
-        else:
-            cost.thread_us.append(0.0)
         recorder.close()
+        steps = WARMUP_STEPS + STEPS
+        cost.thread_us.append(getattr(recorder.writer, "thread_ns", 0) / 1e3 / steps)
         (file,) = os.scandir(directory)
-        cost.file_bytes.append(used_bytes(file.path) / (STEPS + 5))
+        cost.file_bytes.append(file.stat().st_size / steps)
 
 
 def adopt(recorder, scheduler) -> None:
@@ -255,18 +262,6 @@ def adopt(recorder, scheduler) -> None:
         }
 
 
-def wait_until_written(writer) -> None:
-    deadline = time.monotonic() + 10
-    while writer.backlog() and time.monotonic() < deadline:
-        time.sleep(0.005)
-
-
-def used_bytes(path: str) -> int:
-    """Without the rest of a file that was reserved in advance."""
-    with open(path, "rb") as file:
-        return len(file.read().rstrip(b"\0"))
-
-
 def measure_memory(workload: Workload, module) -> tuple[float, float]:
     """KiB of a recorder that was just made, and bytes per step that waits."""
     with tempfile.TemporaryDirectory() as directory:
@@ -274,7 +269,7 @@ def measure_memory(workload: Workload, module) -> tuple[float, float]:
         tracemalloc.start()
         recorder = module.StepRecorder(workload.scheduler, directory)
         made = tracemalloc.get_traced_memory()[0]
-        for _ in range(5):
+        for _ in range(WARMUP_STEPS):
             workload.step(recorder)
         ours = tracemalloc.Filter(True, module.__file__)
         before = traced(ours)
