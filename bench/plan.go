@@ -54,6 +54,9 @@ func describePlan(p *results.Plan) string {
 		fmt.Fprintf(&b, "block %-9s %s\n", bl.Name(), strings.Join(bl.Order, " then "))
 	}
 	fmt.Fprintf(&b, "\n%d runs, each on a fresh server\n", runs)
+	if looks := s.Design.Looks; len(looks) > 1 {
+		fmt.Fprintf(&b, "judged after %s blocks; a PASS or a FAIL ends the campaign there\n", strings.Trim(fmt.Sprint(looks), "[]"))
+	}
 	return b.String()
 }
 

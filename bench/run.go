@@ -87,9 +87,15 @@ func (a *app) campaign(plan *results.Plan, f runFlags, folder string, open func(
 	if err != nil {
 		return &exitError{exitInfrastructure, err}
 	}
+	return a.execute(ctx, eng, plan, dir, f)
+}
+
+// execute runs what is left in a run directory and gives the verdict.
+func (a *app) execute(ctx context.Context, eng engine.Engine, plan *results.Plan, dir string, f runFlags) error {
 	fmt.Fprintln(a.stderr, "run directory:", dir)
 	p := a.startProgress(f.quiet)
-	err = harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Observe: p.observe, Tool: version, Private: a.private()})
+	err := harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Look: look,
+		GPUs: engine.NamedGPUs(&plan.Scenario, a.environ), Observe: p.observe, Tool: version, Private: a.private()})
 	p.stop()
 	switch {
 	case errors.Is(err, harness.ErrStopped):

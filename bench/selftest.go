@@ -205,8 +205,8 @@ func (a *app) serveSteps(l net.Listener, server *selftest.Server, stdin io.Reade
 		_, _ = io.Copy(io.Discard, stdin) // its end is all that matters
 		cancel()
 	}()
-	srv := &http.Server{Handler: server.Handler(), ReadHeaderTimeout: 10 * time.Second}
-	go srv.Serve(l)
+	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(srv, l)
 	defer srv.Close()
 	if err := selftest.Announce(a.stdout, l.Addr().String()); err != nil {
 		return &exitError{exitInfrastructure, err}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,6 +27,14 @@ type Options struct {
 	// TimeBudget, if not 0, bounds this session: no run starts that would
 	// probably not end in time, and one that is still going is given up.
 	TimeBudget time.Duration
+	// Look judges the first blocks of a campaign at a planned look; needed if
+	// the plan has several. It must read the run directory only.
+	Look func(dir string, blocks int) (Judgement, error)
+	// GPUs are those that the servers are confined to (engine.NamedGPUs): they
+	// are part of the host group. None: all.
+	GPUs []string
+	// Machine describes this machine in place of the harness itself.
+	Machine func(context.Context) (results.Environment, error)
 	// Observe is called at each change of state. It must not block.
 	Observe func(Status)
 	// Private maps paths of this machine to what replaces them in the logs and
@@ -82,14 +91,13 @@ func (c *campaign) open(ctx context.Context) error {
 	if err := samePlan(c.plan, c.Tool); err != nil {
 		return err
 	}
+	if severalLooks(c.plan) && c.Look == nil {
+		return errNoJudge
+	}
 	if c.work, err = expand(&c.plan.Scenario); err != nil {
 		return err
 	}
-	versions, err := c.Engine.Describe(ctx)
-	if err != nil {
-		return err
-	}
-	if c.env, err = environment(ctx, versions); err != nil {
+	if c.env, err = c.environment(ctx); err != nil {
 		return err
 	}
 	if c.ledger, err = results.OpenLedger(results.LedgerPath(c.dir)); err != nil {
@@ -108,21 +116,31 @@ func (c *campaign) enter() error {
 	if c.state.complete {
 		return fmt.Errorf("%w: %s is complete, and a closed plan is never extended: start a new campaign", ErrRefused, c.dir)
 	}
-	if f := c.state.fingerprint; f != "" && f != c.env.Fingerprint {
-		return fmt.Errorf("%w: %s was measured on another host or software (fingerprint %s, here %s): campaigns over several hosts are not supported yet",
-			ErrRefused, c.dir, f, c.env.Fingerprint)
+	if why := results.Extension(c.plan, c.ledger.Entries()); why != "" {
+		return fmt.Errorf("%w: %s was extended after the fact (%s): a closed plan never is, start a new campaign", ErrRefused, c.dir, why)
 	}
-	err := c.append(results.Entry{Event: results.EventSession, Fingerprint: c.env.Fingerprint, Tool: c.Tool})
-	if err == nil && c.state.open != nil {
-		err = c.abort(*c.state.open, "the session ended in mid-run")
+	if err := c.comparable(); err != nil {
+		return err
 	}
-	return err
+	err := c.append(c.session())
+	for _, key := range slices.Clone(c.state.open) {
+		if err == nil {
+			err = c.abort(key, "the session ended in mid-run")
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return c.voidElsewhere()
 }
 
 // samePlan refuses a plan that this binary would not make: other rules, other
 // patches, another workload.
 func samePlan(old *results.Plan, tool string) error {
 	now, err := Plan(&old.Scenario, old.ScenarioFile, []byte(old.ScenarioText), tool)
+	if err == nil {
+		err = SetPilot(now, old.Pilot)
+	}
 	if err != nil {
 		return fmt.Errorf("resume: %w", err)
 	}
@@ -167,9 +185,15 @@ func (c *campaign) stop(why string) error {
 	return fmt.Errorf("%s: %w", why, ErrStopped)
 }
 
-// blocks runs every block that is not decided yet.
+// blocks runs every block that is not decided yet, up to a look that decides.
 func (c *campaign) blocks(ctx context.Context) error {
-	for _, b := range c.plan.Blocks {
+	if err := c.missedLooks(); err != nil {
+		return err
+	}
+	for _, b := range c.state.blocks() {
+		if c.state.stopped {
+			return nil
+		}
 		for !c.state.decided(b) {
 			if !b.BurnIn && c.state.exhausted() {
 				return nil // too many void blocks: the report says INVALID
@@ -177,6 +201,9 @@ func (c *campaign) blocks(ctx context.Context) error {
 			if err := c.attempt(ctx, b); err != nil {
 				return err
 			}
+		}
+		if err := c.lookAfter(b); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -187,18 +214,36 @@ func (c *campaign) blocks(ctx context.Context) error {
 // beside the other.
 func (c *campaign) attempt(ctx context.Context, b results.Block) error {
 	n := c.state.attempt(b)
-	var void []string
+	var left []*run
 	for pos, arm := range b.Order {
 		key := results.Key{Block: b.Name(), Attempt: n, Arm: arm}
 		if !c.state.has(key) {
-			if err := c.fits(ctx); err != nil {
-				return err
-			}
-			if err := c.one(ctx, b, key, pos); err != nil {
-				return err
-			}
+			left = append(left, &run{campaign: c, block: b, key: key, dir: results.RunPath(c.dir, key), pos: pos})
 		}
-		if f := c.state.findings(key); len(f) > 0 {
+	}
+	if c.plan.Scenario.Design.Interleaved() {
+		if len(left) > 0 && len(left) < len(b.Order) {
+			return c.append(results.Entry{Event: results.EventBlockVoid, Block: b.Name(), Attempt: n,
+				Detail: "the session ended between the runs of an interleaved block"})
+		}
+		if err := c.carryOut(ctx, left); err != nil {
+			return err
+		}
+		return c.decide(b, n)
+	}
+	for _, r := range left {
+		if err := c.carryOut(ctx, []*run{r}); err != nil {
+			return err
+		}
+	}
+	return c.decide(b, n)
+}
+
+// decide accepts a block whose runs have all ended, or voids it.
+func (c *campaign) decide(b results.Block, n int) error {
+	var void []string
+	for _, arm := range b.Order {
+		if f := c.state.findings(results.Key{Block: b.Name(), Attempt: n, Arm: arm}); len(f) > 0 {
 			void = append(void, fmt.Sprintf("arm %s: %s", arm, strings.Join(f, "; ")))
 		}
 	}
@@ -220,32 +265,77 @@ func (c *campaign) fits(ctx context.Context) error {
 	return nil
 }
 
-// one runs one arm, with the cool-down before it, and seals its directory.
-func (c *campaign) one(ctx context.Context, b results.Block, key results.Key, pos int) error {
+// carryOut measures runs that belong together, one or all of an interleaved
+// block, with the cool-down before them, and seals their directories.
+func (c *campaign) carryOut(ctx context.Context, runs []*run) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	if err := c.fits(ctx); err != nil {
+		return err
+	}
 	if err := c.cooldown(ctx); err != nil {
 		return err
 	}
-	dir := results.RunPath(c.dir, key)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return fmt.Errorf("create run %s: %w", key, err)
+	for _, r := range runs {
+		if err := os.MkdirAll(r.dir, 0o755); err != nil {
+			return fmt.Errorf("create run %s: %w", r.key, err)
+		}
+		if err := c.append(entry(results.EventRunStart, r.key)); err != nil {
+			return err
+		}
 	}
-	if err := c.append(results.Entry{Event: results.EventRunStart, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm}); err != nil {
-		return err
-	}
-	r := &run{campaign: c, block: b, key: key, dir: dir, pos: pos}
-	findings, err := r.measure(ctx)
+	findings, err := c.measure(ctx, runs)
 	if ctx.Err() != nil {
-		return errors.Join(c.abort(key, context.Cause(ctx).Error()), ctx.Err())
+		return errors.Join(c.abortAll(runs, context.Cause(ctx).Error()), ctx.Err())
 	}
 	if err != nil {
-		return errors.Join(fmt.Errorf("run %s: %w", key, err), c.abort(key, err.Error()))
+		return errors.Join(err, c.abortAll(runs, err.Error()))
 	}
-	sum, err := results.Seal(dir)
+	return c.seal(runs, findings)
+}
+
+func (c *campaign) measure(ctx context.Context, runs []*run) ([][]string, error) {
+	if c.plan.Scenario.Design.Interleaved() {
+		return (&together{campaign: c, block: runs[0].block, runs: runs}).measure(ctx)
+	}
+	findings, err := runs[0].measure(ctx)
 	if err != nil {
-		return err
+		err = fmt.Errorf("run %s: %w", runs[0].key, err)
 	}
-	return c.append(results.Entry{Event: results.EventRunEnd, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm,
-		Findings: findings, SumsSHA256: sum})
+	return [][]string{findings}, err
+}
+
+// seal makes the runs' files final. The ledger comes last, in one go.
+func (c *campaign) seal(runs []*run, findings [][]string) error {
+	var ends []results.Entry
+	for i, r := range runs {
+		sum, err := results.Seal(r.dir)
+		if err != nil {
+			return err
+		}
+		e := entry(results.EventRunEnd, r.key)
+		e.Findings, e.SumsSHA256 = findings[i], sum
+		ends = append(ends, e)
+	}
+	for _, e := range ends {
+		if err := c.append(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func entry(event results.Event, key results.Key) results.Entry {
+	return results.Entry{Event: event, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm}
+}
+
+func (c *campaign) abortAll(runs []*run, why string) error {
+	var errs []error
+	for _, r := range runs {
+		errs = append(errs, c.abort(r.key, why))
+	}
+	return errors.Join(errs...)
 }
 
 func (c *campaign) cooldown(ctx context.Context) error {
@@ -269,7 +359,9 @@ func (c *campaign) abort(key results.Key, why string) error {
 			return fmt.Errorf("move lost run aside: %w", err)
 		}
 	}
-	return c.append(results.Entry{Event: results.EventRunAbort, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm, Detail: why})
+	e := entry(results.EventRunAbort, key)
+	e.Detail = why
+	return c.append(e)
 }
 
 // freeName appends -2, -3, ... to a name that is taken.

@@ -9,10 +9,12 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/results"
 	"github.com/shirou/gopsutil/v4/cpu"
 	"github.com/shirou/gopsutil/v4/host"
@@ -20,8 +22,25 @@ import (
 )
 
 // environment describes the machine and the software under test.
-func environment(ctx context.Context, versions map[string]string) (results.Environment, error) {
-	e := results.Environment{Schema: results.Schema, Kind: "environment", Cores: runtime.NumCPU(), Versions: versions}
+func (c *campaign) environment(ctx context.Context) (results.Environment, error) {
+	versions, err := c.Engine.Describe(ctx)
+	if err != nil {
+		return results.Environment{}, err
+	}
+	var e results.Environment
+	if c.Machine != nil {
+		e, err = c.Machine(ctx)
+	} else {
+		e, err = machine(ctx, c.GPUs)
+	}
+	e.Versions = versions
+	e.Fingerprint = fingerprint(e)
+	return e, err
+}
+
+// machine describes the machine; confined are the GPUs that servers may use.
+func machine(ctx context.Context, confined []string) (results.Environment, error) {
+	e := results.Environment{Schema: results.Schema, Kind: "environment", Cores: runtime.NumCPU()}
 	h, err := host.InfoWithContext(ctx)
 	if err != nil {
 		return e, fmt.Errorf("describe the host: %w", err)
@@ -34,24 +53,39 @@ func environment(ctx context.Context, versions map[string]string) (results.Envir
 	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
 		e.MemoryBytes = m.Total
 	}
-	e.GPUs, e.Driver = gpus(ctx)
-	e.Fingerprint = fingerprint(e)
+	gpus(ctx, &e, confined)
 	return e, nil
 }
 
 // gpus asks nvidia-smi; a host without it has none.
-func gpus(ctx context.Context) (models []string, driver string) {
+func gpus(ctx context.Context, e *results.Environment, confined []string) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").Output()
-	if err != nil {
-		return nil, ""
+	out, err := exec.CommandContext(ctx, "nvidia-smi", "--query-gpu=driver_version,uuid,name", "--format=csv,noheader").Output()
+	if err == nil {
+		parseGPUs(string(out), e, confined)
 	}
-	for _, line := range strings.Split(strings.TrimSpace(string(out)), "\n") {
-		name, version, _ := strings.Cut(line, ", ")
-		models, driver = append(models, name), version
+}
+
+// parseGPUs reads one line for each GPU; the name comes last, it may contain
+// commas. Boards are those that are named in confined by their place or by the
+// beginning of their UUID, all if none is.
+func parseGPUs(text string, e *results.Environment, confined []string) {
+	place := 0
+	for line := range strings.Lines(text) {
+		f := strings.SplitN(strings.TrimSpace(line), ", ", 3)
+		if len(f) != 3 {
+			continue
+		}
+		e.Driver, e.GPUs = f[0], append(e.GPUs, f[2])
+		used := func(name string) bool {
+			return name == strconv.Itoa(place) || strings.HasPrefix(name, "GPU-") && strings.HasPrefix(f[1], name)
+		}
+		if len(confined) == 0 || slices.ContainsFunc(confined, used) {
+			e.Boards = append(e.Boards, engine.BoardID(f[1]))
+		}
+		place++
 	}
-	return models, driver
 }
 
 // fingerprint covers what makes two hosts comparable.

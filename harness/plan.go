@@ -83,6 +83,9 @@ func blocks(s *scenarios.Scenario) []results.Block {
 	for i := range s.Design.BurnInBlocks {
 		out = append(out, results.Block{Number: i + 1, BurnIn: true, Order: forward})
 	}
+	if len(s.Arms) > 2 {
+		return append(out, williams(s, forward, rng)...)
+	}
 	var first bool
 	for i := range s.Design.Blocks {
 		if i%2 == 0 {
@@ -95,6 +98,14 @@ func blocks(s *scenarios.Scenario) []results.Block {
 		out = append(out, results.Block{Number: i + 1, Order: order})
 	}
 	return out
+}
+
+// SetPilot puts the pilot of a positive control into a plan and its hash; nil
+// takes it out.
+func SetPilot(p *results.Plan, pilot *results.Pilot) (err error) {
+	p.Pilot = pilot
+	p.Hash, err = planHash(p)
+	return err
 }
 
 // planHash digests what decides the result of a campaign: no paths, ports,
@@ -115,7 +126,8 @@ func planHash(p *results.Plan) (string, error) {
 		Workload string             `json:"workload"`
 		Patches  map[string]string  `json:"patches"`
 		Blocks   []results.Block    `json:"blocks"`
-	}{p.Rules, s, p.WorkloadSHA256, p.Patches, p.Blocks})
+		Pilot    *results.Pilot     `json:"pilot,omitempty"`
+	}{p.Rules, s, p.WorkloadSHA256, p.Patches, p.Blocks, p.Pilot})
 	if err != nil {
 		return "", fmt.Errorf("hash plan: %w", err)
 	}

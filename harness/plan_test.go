@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -60,4 +61,22 @@ func TestPlanWithoutItsTrace(t *testing.T) {
 	_, err = Plan(s, "s.yaml", []byte(traceScenario), "test")
 	assert.ErrorIs(t, err, os.ErrNotExist)
 	assert.ErrorContains(t, err, "phase one: open trace: open absent/t.jsonl")
+}
+
+// The pilot of a control is part of its plan; a plan without one has the hash
+// that it always had.
+func TestPilotIsPartOfThePlan(t *testing.T) {
+	p := toyPlan(t)
+	base := p.Hash
+	require.NoError(t, SetPilot(p, nil))
+	assert.Equal(t, base, p.Hash)
+	pilot := &results.Pilot{Chosen: 1, Steps: []results.PilotStep{{Metrics: []results.PilotMetric{{RisePct: 5.5}}}}}
+	require.NoError(t, SetPilot(p, pilot))
+	assert.NotEqual(t, base, p.Hash)
+	assert.NoError(t, samePlan(p, "test"), "resume makes the same plan")
+	first := p.Hash
+	pilot.Steps[0].Metrics[0].RisePct = 5.4
+	assert.ErrorIs(t, samePlan(p, "test"), ErrRefused, "edited since")
+	require.NoError(t, SetPilot(p, pilot))
+	assert.NotEqual(t, first, p.Hash)
 }

@@ -8,12 +8,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/harness/load"
-	"github.com/aituner/opprof/harness/workload"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/validity"
 	"github.com/aituner/opprof/scenarios"
@@ -28,7 +26,8 @@ type run struct {
 	pos   int
 
 	arm      scenarios.Arm
-	server   engine.Server
+	begin    time.Time
+	server   engine.Server // nil: it did not start
 	target   load.Target
 	record   results.Run
 	requests []results.Request
@@ -39,10 +38,28 @@ type run struct {
 // server or the load is in the record and in the findings (the rules that make
 // the run INVALID); the error is for what the machine or the files refuse.
 func (r *run) measure(ctx context.Context) ([]string, error) {
+	r.start(ctx)
+	for i, ph := range r.plan.Scenario.Phases {
+		if r.serving() {
+			r.phase(ctx, ph, r.work.phases[i])
+		}
+	}
+	if r.serving() {
+		r.outputs(ctx)
+	}
+	r.finish()
+	return r.conclude()
+}
+
+// serving reports whether the server is up and nothing has gone wrong yet.
+func (r *run) serving() bool { return r.server != nil && r.record.Failure == "" }
+
+// start begins the record and the server.
+func (r *run) start(ctx context.Context) {
 	r.arm, _ = r.plan.Scenario.Arm(r.key.Arm)
-	begin := time.Now()
+	r.begin = time.Now()
 	r.record = results.Run{Schema: results.Schema, Kind: "run", Key: r.key, BurnIn: r.block.BurnIn,
-		Position: r.pos, Start: begin.UTC()}
+		Position: r.pos, Start: r.begin.UTC()}
 	r.doing("starting server")
 	server, err := r.Engine.Start(ctx, r.spec())
 	if err != nil {
@@ -51,13 +68,16 @@ func (r *run) measure(ctx context.Context) ([]string, error) {
 			class = "host"
 		}
 		r.fail(class, fmt.Errorf("start the server: %w", err))
-	} else {
-		r.server = server
-		r.serve(ctx)
-		r.finish()
+		return
 	}
+	r.server = server
+	r.meet(ctx)
+}
+
+// conclude ends the record, writes the files and judges the run.
+func (r *run) conclude() ([]string, error) {
 	end := time.Now()
-	r.record.End, r.record.ClockStep = end.UTC(), clockStep(begin.Round(0), end.Round(0), end.Sub(begin))
+	r.record.End, r.record.ClockStep = end.UTC(), clockStep(r.begin.Round(0), end.Round(0), end.Sub(r.begin))
 	if err := r.save(); err != nil {
 		return nil, err
 	}
@@ -102,8 +122,9 @@ func (r *run) doing(what string) {
 	r.observe()
 }
 
-// serve drives all phases and the identity pass.
-func (r *run) serve(ctx context.Context) {
+// meet proves that the server is the one that was started, and in an arm that
+// records that it does.
+func (r *run) meet(ctx context.Context) {
 	r.record.Server = r.server.Info()
 	r.prove("ready")
 	r.target = load.Target{
@@ -113,69 +134,30 @@ func (r *run) serve(ctx context.Context) {
 	if r.arm.Records() && r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
 		if err := engine.AwaitHeader(ctx, filepath.Join(r.dir, "steps")); err != nil {
 			r.fail("recorder", err)
-			return
 		}
-	}
-	for i, ph := range r.plan.Scenario.Phases {
-		r.doing("phase " + ph.Name)
-		if err := r.phase(ctx, ph, r.work.phases[i]); err != nil {
-			r.fail(r.blame(), fmt.Errorf("phase %s: %w", ph.Name, err))
-			return
-		}
-	}
-	r.doing("identity pass")
-	if err := r.outputs(ctx); err != nil {
-		r.fail(r.blame(), err)
 	}
 }
 
 // blame is the engine if its process is gone, else the harness: failed
 // requests of a live server are judged one by one.
 func (r *run) blame() string {
-	if _, dead := r.server.Exited(); dead {
+	if _, dead := r.gone(); dead {
 		return "engine"
 	}
 	return "harness"
 }
 
-func (r *run) phase(ctx context.Context, ph scenarios.Phase, w workload.Workload) error {
-	r.prove(ph.Name + ":before")
-	before, err := engine.Metrics(ctx, r.server)
-	if err != nil {
-		return err
+// gone asks a server that gave cause for it whether it has ended. The sockets of
+// a killed process are closed before it can be waited for, so one that seems to
+// be alive is asked again for a second.
+func (r *run) gone() (state string, dead bool) {
+	for range 20 {
+		if state, dead = r.server.Exited(); dead {
+			return state, true
+		}
+		time.Sleep(50 * time.Millisecond)
 	}
-	r.record.Server.KVBlocks = before.KVBlocks
-	gpus := r.watchGPUs(ctx)
-	var mu sync.Mutex
-	var cpu map[string]float64
-	res, err := load.Run(ctx, load.Spec{Target: r.target, Workload: w, Arrival: ph.Arrival, OnTimed: func() {
-		at := r.cpuSeconds()
-		mu.Lock()
-		cpu = at
-		mu.Unlock()
-	}})
-	end := r.cpuSeconds()
-	record := res.Phase(ph)
-	gpus.into(ctx, &record)
-	record.GPUProblem = r.private(record.GPUProblem)
-	if err != nil {
-		return err
-	}
-	r.prove(ph.Name + ":after")
-	record.Dials, record.Redials = res.Dials, res.Redials
-	record.CPUSeconds = difference(end, cpu)
-	r.requests = append(r.requests, res.Requests...)
-	if state, dead := r.server.Exited(); dead {
-		err = fmt.Errorf("the server ended by itself (%s)", state)
-	} else if res.Stopped != "" {
-		err = errors.New(res.Stopped)
-	} else {
-		var after engine.Scrape
-		after, err = engine.Metrics(ctx, r.server)
-		record.Counters, record.Gauges = difference(after.Counters, before.Counters), edges(before.Gauges, after.Gauges)
-	}
-	r.record.Phases = append(r.record.Phases, record)
-	return err
+	return "", false
 }
 
 func (r *run) prove(when string) {
@@ -184,52 +166,30 @@ func (r *run) prove(when string) {
 	}
 }
 
-// cpuSeconds of the server's roles and of this process.
-func (r *run) cpuSeconds() map[string]float64 {
-	out := map[string]float64{"client": ownCPUSeconds()}
-	for role, s := range r.server.CPUSeconds() {
-		out[role] = s
-	}
-	return out
-}
-
-func difference(after, before map[string]float64) map[string]float64 {
-	out := map[string]float64{}
-	for k, v := range after {
-		out[k] = v - before[k]
-	}
-	return out
-}
-
-// edges pairs the gauges before and after a phase.
-func edges(before, after map[string]float64) map[string][2]float64 {
-	out := map[string][2]float64{}
-	for k, v := range after {
-		out[k] = [2]float64{before[k], v}
-	}
-	return out
-}
-
 // outputs is the identity pass: prompts one at a time on the same server.
-func (r *run) outputs(ctx context.Context) error {
+func (r *run) outputs(ctx context.Context) {
 	if len(r.work.identity) == 0 {
-		return nil
+		return
 	}
+	r.doing("identity pass")
 	tokens, requests, err := load.Sequential(ctx, r.target, r.work.identity)
 	r.requests = append(r.requests, requests...)
 	if err != nil {
-		return err
+		r.fail(r.blame(), err)
+		return
 	}
 	r.identity = &results.Identity{Schema: results.Schema, Kind: "identity", Tokens: tokens}
 	for i := range tokens {
 		r.identity.Prompts = append(r.identity.Prompts, i)
 	}
 	r.record.Identity = summarize(tokens)
-	return nil
 }
 
-// finish stops the server and reads what it left.
+// finish stops the server, if there is one, and reads what it left.
 func (r *run) finish() {
+	if r.server == nil {
+		return
+	}
 	r.doing("stopping server")
 	if state, dead := r.server.Exited(); dead {
 		r.fail("engine", fmt.Errorf("the server ended by itself (%s)", state))

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"slices"
 	"time"
 
 	"github.com/aituner/opprof/results"
@@ -12,16 +13,25 @@ type state struct {
 	ended       map[results.Key][]string // sealed runs and their findings
 	valid       map[string]bool          // blocks
 	voids       map[string]int           // void attempts by block
-	open        *results.Key             // a run that was started and not ended
-	started     time.Time
-	longest     time.Duration // of any run
-	total       time.Duration // of all runs
+	open        []results.Key            // runs that were started and not ended
+	started     time.Time                // of the last one
+	longest     time.Duration            // of any run, or interleaved block
+	total       time.Duration            // of all runs
 	fingerprint string
 	complete    bool
+
+	begun    map[string]bool        // blocks of which a run was started
+	where    map[results.Key]string // host group of every sealed run
+	groups   []string               // host groups in order of appearance
+	group    string                 // of the last session, with its software
+	software map[string]string
+	looked   map[int]bool // looks that were made, by blocks
+	stopped  bool         // a look ended the campaign
 }
 
 func replay(plan *results.Plan, entries []results.Entry) *state {
-	s := &state{plan: plan, ended: map[results.Key][]string{}, valid: map[string]bool{}, voids: map[string]int{}}
+	s := &state{plan: plan, ended: map[results.Key][]string{}, valid: map[string]bool{}, voids: map[string]int{},
+		begun: map[string]bool{}, where: map[results.Key]string{}, looked: map[int]bool{}}
 	for _, e := range entries {
 		s.apply(e)
 	}
@@ -31,24 +41,40 @@ func replay(plan *results.Plan, entries []results.Entry) *state {
 func (s *state) apply(e results.Entry) {
 	switch e.Event {
 	case results.EventSession:
-		s.fingerprint = e.Fingerprint
+		s.enterGroup(e)
 	case results.EventRunStart:
-		key := e.Key()
-		s.open, s.started = &key, e.Time
+		s.open, s.started = append(s.open, e.Key()), e.Time
+		s.begun[e.Block] = true
 	case results.EventRunEnd:
-		s.open = nil
+		s.close(e.Key())
 		s.ended[e.Key()] = e.Findings
+		s.where[e.Key()] = s.group
 		d := e.Time.Sub(s.started)
-		s.longest, s.total = max(s.longest, d), s.total+d
+		s.longest, s.total = max(s.longest, d), s.total+d/s.atOnce()
 	case results.EventRunAbort:
-		s.open = nil
+		s.close(e.Key())
 	case results.EventBlockValid:
 		s.valid[e.Block] = true
 	case results.EventBlockVoid:
 		s.voids[e.Block]++
+	case results.EventLook:
+		s.looked[e.Blocks] = true
+		s.stopped = e.Follows == results.FollowsStop
 	case results.EventComplete:
 		s.complete = true
 	}
+}
+
+func (s *state) close(k results.Key) {
+	s.open = slices.DeleteFunc(s.open, func(open results.Key) bool { return open == k })
+}
+
+// atOnce is how many runs share their time.
+func (s *state) atOnce() time.Duration {
+	if s.plan.Scenario.Design.Interleaved() {
+		return time.Duration(len(s.plan.Scenario.Arms))
+	}
+	return 1
 }
 
 // burnInAttempts: a burn-in block that is void is repeated once and then left.
@@ -80,9 +106,10 @@ func (s *state) exhausted() bool {
 
 func repeats(p *results.Plan) int { return (p.Scenario.Design.Blocks + 2) / 3 }
 
-// done counts the sealed runs of decided blocks and all runs of the plan.
+// done counts the sealed runs of decided blocks and all runs of the plan, with
+// the burn-in blocks of the current host group.
 func (s *state) done() (done, total int) {
-	for _, b := range s.plan.Blocks {
+	for _, b := range s.blocks() {
 		total += len(b.Order)
 		switch {
 		case s.decided(b):

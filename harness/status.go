@@ -24,7 +24,7 @@ func (c *campaign) observe() {
 	st := &c.status
 	st.Done, st.Runs = c.state.done()
 	st.Left = 0
-	if n := len(c.state.ended); n > 0 {
+	if n := len(c.state.ended); n > 0 && !c.state.stopped && !c.state.complete {
 		mean := c.state.total/time.Duration(n) + c.plan.Scenario.Design.Cooldown
 		st.Left = mean * time.Duration(st.Runs-st.Done)
 	}
@@ -52,6 +52,8 @@ func Describe(e results.Entry) string {
 		return fmt.Sprintf("block %s valid", e.Block)
 	case results.EventBlockVoid:
 		return fmt.Sprintf("block %s attempt %d void: %s", e.Block, e.Attempt, e.Detail)
+	case results.EventLook:
+		return describeLook(e)
 	case results.EventStop:
 		return "stopped: " + e.Detail
 	case results.EventComplete:
@@ -73,10 +75,10 @@ func Progress(dir string) (*results.Plan, Status, []results.Entry, error) {
 	s := replay(plan, entries)
 	st := Status{}
 	st.Done, st.Runs = s.done()
-	if s.open != nil {
-		st.Run = s.open.String()
+	if len(s.open) > 0 {
+		st.Run = s.open[0].String()
 	}
-	if n := len(s.ended); n > 0 && !s.complete {
+	if n := len(s.ended); n > 0 && !s.stopped && !s.complete {
 		st.Left = s.total / time.Duration(n) * time.Duration(st.Runs-st.Done)
 	}
 	if len(entries) > 0 {

@@ -23,6 +23,7 @@ type attempt struct {
 type block struct {
 	plan results.Block
 	runs map[string]*attempt // by arm
+	host string              // host group; "" if every run is damaged
 }
 
 // baselineFirst reports which arm of a pair ran first, by the plan.
@@ -166,11 +167,11 @@ func (b *builder) checkOrder(k *block) {
 
 func (b *builder) countBlocks() {
 	n := &b.view.Blocks
-	n.Planned, n.Valid = b.planned, len(b.blocks)
+	n.Planned, n.Valid, n.NotPooled = b.planned, len(b.blocks)+len(b.alone), len(b.alone)
 	n.BurnIn = len(b.c.Plan.Blocks) - b.planned
 	n.Voided = len(b.c.Voids)
-	for i := range b.blocks {
-		n.ValidRuns += len(b.blocks[i].runs)
+	for _, k := range slices.Concat(b.blocks, b.alone) {
+		n.ValidRuns += len(k.runs)
 	}
 	if !b.c.Complete {
 		return

@@ -34,6 +34,10 @@ type builder struct {
 	alpha    float64
 	general  []Reason // INVALID for every comparison
 	aaResult string   // of the latest A/A campaign beside this one
+
+	alone      []block        // accepted, but the only ones of their hosts
+	hostNumber map[string]int // of the host groups of all accepted blocks
+	past       bool           // judged as at an earlier look
 }
 
 // Build judges a campaign. Nothing that the harness concluded is trusted:
@@ -42,23 +46,43 @@ type builder struct {
 // verdict and shows no effects. An error means that the plan itself cannot be
 // judged; damaged runs are part of the view.
 func Build(c *results.Campaign, tool string) (*View, error) {
+	b, err := read(c, tool)
+	if err != nil {
+		return nil, err
+	}
+	b.judgeAll()
+	return b.view, nil
+}
+
+// read examines every run and what lies beside the campaign.
+func read(c *results.Campaign, tool string) (*builder, error) {
 	b := &builder{c: c, s: &c.Plan.Scenario}
 	if err := b.prepare(tool); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
 	}
 	b.readAttempts()
+	if err := b.findNeighbours(); err != nil {
+		return nil, err
+	}
+	if err := b.checkPilot(); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// judgeAll turns examined runs into verdicts.
+func (b *builder) judgeAll() {
 	b.acceptBlocks()
+	b.separateHosts()
 	b.countBlocks()
 	b.describeRuns()
 	b.describeEnvironment()
 	b.view.Recorders = b.recorders()
-	if err := b.findNeighbours(); err != nil {
-		return nil, err
-	}
+	b.view.Beside = b.beside()
 	b.requireAA()
+	b.checkLooks()
 	b.compare()
 	b.conclude()
-	return b.view, nil
 }
 
 func (b *builder) prepare(tool string) error {
@@ -77,15 +101,20 @@ func (b *builder) prepare(tool string) error {
 		Finished: b.c.Complete, Simulated: b.s.Engine.Kind == scenarios.EngineSim,
 		Thinned: len(b.c.Thinned), Comparisons: []Comparison{}, Runs: []Run{},
 	}
+	b.hostNumber = map[string]int{}
 	b.describeSubject()
+	if why := results.Extension(p, b.c.Entries); why != "" {
+		b.invalid("extension", "%s; a closed plan is never extended", why)
+		b.alpha = stat.DefaultAlpha // of intervals that decide nothing
+		return nil
+	}
 	if !b.gated() {
 		return nil
 	}
-	if b.planned != b.s.Design.Blocks {
-		return fmt.Errorf("the plan has %d blocks, its scenario %d: plan.json was edited", b.planned, b.s.Design.Blocks)
-	}
 	var err error
-	b.alpha, err = errorPerBound(b.s)
+	if b.alpha, err = errorPerBound(b.s); err == nil && b.severalLooks() {
+		b.view.Subject.LevelPct = 100 * (1 - 2*b.alpha)
+	}
 	return err
 }
 
@@ -99,9 +128,6 @@ func errorPerBound(s *scenarios.Scenario) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if last := s.Design.Looks[len(s.Design.Looks)-1]; last != s.Design.Blocks {
-		return 0, fmt.Errorf("looks %v do not end at the %d planned blocks", s.Design.Looks, s.Design.Blocks)
-	}
 	if len(s.Design.Looks) == 1 {
 		return (1 - s.Gate.Confidence) / 2, nil
 	}
@@ -113,8 +139,8 @@ func errorPerBound(s *scenarios.Scenario) (float64, error) {
 
 // look returns the planned look that a finished campaign stopped at, or 0.
 func (b *builder) look() int {
-	if slices.Contains(b.s.Design.Looks, len(b.blocks)) {
-		return len(b.blocks)
+	if n := b.view.Blocks.Valid; slices.Contains(b.s.Design.Looks, n) {
+		return n
 	}
 	return 0
 }

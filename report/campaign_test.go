@@ -43,6 +43,11 @@ type trial struct {
 	// sameOrder lets the first arm run first in every block.
 	sameOrder bool
 	skip      string // run that is missing from its accepted block
+	// scale multiplies the effects in an arm; 1 in all but the first.
+	scale map[string]float64
+	// silent leaves the looks out of the ledger.
+	silent bool
+	pilot  *results.Pilot
 }
 
 // recorded is everything of one run.
@@ -97,7 +102,7 @@ func hashText(s string) string {
 func (tr *trial) plan() *results.Plan {
 	p := &results.Plan{
 		Schema: results.Schema, Kind: "plan", Tool: "test", Rules: results.RulesVersion, ScenarioFile: tr.file,
-		Scenario: tr.scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Hash: tr.hash,
+		Scenario: tr.scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Pilot: tr.pilot, Hash: tr.hash,
 	}
 	for _, a := range tr.scenario.Arms {
 		p.Patches[a.Patch] = ""
@@ -116,12 +121,38 @@ func (tr *trial) plan() *results.Plan {
 	slices.Reverse(reversed)
 	for i := range tr.scenario.Design.Blocks {
 		order := names
-		if !tr.sameOrder && (i%4 == 1 || i%4 == 2) {
+		switch {
+		case len(names) == 3:
+			order = nil
+			for _, arm := range threeArms[i%6] {
+				order = append(order, names[arm])
+			}
+		case !tr.sameOrder && (i%4 == 1 || i%4 == 2):
 			order = reversed
 		}
 		p.Blocks = append(p.Blocks, results.Block{Number: i + 1, Order: order})
 	}
 	return p
+}
+
+// threeArms are the orders of three arms.
+var threeArms = [][]int{{1, 2, 0}, {0, 1, 2}, {2, 1, 0}, {2, 0, 1}, {0, 2, 1}, {1, 0, 2}}
+
+// look logs the look that is planned after so many blocks.
+func (tr *trial) look(l *journal, blocks int) {
+	looks := tr.scenario.Design.Looks
+	i := slices.Index(looks, blocks)
+	if i < 0 || len(looks) == 1 || tr.silent {
+		return
+	}
+	follows := results.FollowsOn
+	switch blocks {
+	case looks[len(looks)-1]:
+		follows = results.FollowsEnd
+	case tr.stop:
+		follows = results.FollowsStop
+	}
+	tr.log(l, results.Entry{Event: results.EventLook, Look: i + 1, Blocks: blocks, Follows: follows})
 }
 
 // write makes the run directory below parent.
@@ -147,6 +178,7 @@ func (tr *trial) write(parent string) string {
 		tr.log(ledger, results.Entry{Event: results.EventBlockValid, Block: blk.Name(), Attempt: attempt})
 		if !blk.BurnIn {
 			done++
+			tr.look(ledger, done)
 		}
 	}
 	if tr.stop == 0 {
@@ -234,6 +266,9 @@ func (tr *trial) measure(blk results.Block, key results.Key, position int, arm s
 	candidate := 0.0
 	if arm.Name != tr.scenario.Arms[0].Name {
 		candidate = 1
+		if scale, set := tr.scale[arm.Name]; set {
+			candidate = scale
+		}
 	}
 	wall := r.run.Start.UnixNano()
 	origin := int64(1e9)

@@ -24,7 +24,7 @@ func (b *builder) compare() {
 func (b *builder) equalArms(pair scenarios.Comparison) bool {
 	base, _ := b.s.Arm(pair.Baseline)
 	cand, _ := b.s.Arm(pair.Candidate)
-	return b.s.Purpose == scenarios.AA || cand.SameAs == base.Name || base.SameAs == cand.Name
+	return b.s.Purpose == scenarios.AA || b.s.Repeats(base, cand)
 }
 
 // judge fills a comparison of a finished campaign.
@@ -44,15 +44,15 @@ func (b *builder) judge(c *Comparison) {
 		c.Stalls = b.stalls(c)
 		c.CPU = b.cpu(c)
 	}
-	c.settle()
+	b.settle(c)
 }
 
 // examineRuns turns what speaks against an accepted run into a reason: such a
 // run should have voided its block, so nothing built on it counts.
 func (b *builder) examineRuns(c *Comparison) {
-	for i := range b.blocks {
+	for _, k := range slices.Concat(b.blocks, b.alone) {
 		for _, arm := range []string{c.Baseline, c.Candidate} {
-			a := b.blocks[i].runs[arm]
+			a := k.runs[arm]
 			for _, f := range a.findings {
 				f.Where = []string{a.Key.String()}
 				c.Invalid = merge(c.Invalid, f)
@@ -150,7 +150,7 @@ func (c *Comparison) primaries() (list []primary) {
 	for i := range c.Phases {
 		for j := range c.Phases[i].Metrics {
 			if m := &c.Phases[i].Metrics[j]; m.Primary {
-				list = append(list, primary{m, c.Phases[i].Name})
+				list = append(list, primary{Metric: m, phase: c.Phases[i].Name})
 			}
 		}
 	}
@@ -161,9 +161,15 @@ func (c *Comparison) primaries() (list []primary) {
 type primary struct {
 	*Metric
 	phase string
+	of    string // the comparison, where there are several
 }
 
-func (p primary) String() string { return p.Label + ", " + p.phase }
+func (p primary) String() string {
+	if p.of != "" {
+		return p.Label + ", " + p.phase + ", " + p.of
+	}
+	return p.Label + ", " + p.phase
+}
 
 func (c *Comparison) count(v stat.Verdict) int {
 	n := 0

@@ -38,6 +38,7 @@ func (b *builder) conclude() {
 	gating := b.gating()
 	b.verdict(gating)
 	b.earlyStop(gating)
+	b.closeLooks()
 	v.ExitCode = map[stat.Verdict]int{
 		stat.Pass: ExitPass, stat.Fail: ExitFail, stat.Inconclusive: ExitInconclusive, stat.Invalid: ExitInvalid,
 	}[v.Verdict]
@@ -57,13 +58,17 @@ func (b *builder) say(sentence string) {
 // nothing can pass.
 func (b *builder) gating() []*Comparison {
 	var list []*Comparison
+	var inside []string
 	for i := range b.view.Comparisons {
 		c := &b.view.Comparisons[i]
 		if c.Gating {
 			list = append(list, c)
 			continue
 		}
-		b.view.AA = fmt.Sprintf("%s (%s against %s in this campaign, not gated)", c.Result, c.Candidate, c.Baseline)
+		inside = append(inside, fmt.Sprintf("%s (%s against %s in this campaign, not gated)", c.Result, c.Candidate, c.Baseline))
+	}
+	if inside != nil {
+		b.view.AA = strings.Join(inside, "; ")
 	}
 	return list
 }
@@ -89,12 +94,12 @@ func (b *builder) verdict(gating []*Comparison) {
 // or a FAIL ends one there.
 func (b *builder) earlyStop(gating []*Comparison) {
 	n := b.view.Blocks
-	if n.Valid == n.Planned || n.Analysed == 0 || b.view.Verdict == stat.Pass || b.view.Verdict == stat.Fail {
+	if b.past || n.Valid == n.Planned || n.Analysed == 0 || b.view.Verdict == stat.Pass || b.view.Verdict == stat.Fail {
 		return
 	}
 	for _, c := range gating {
 		c.invalid("valid blocks missing", "the campaign stopped at the look of %d blocks, which neither passed nor failed; %d are planned", n.Valid, n.Planned)
-		c.settle()
+		b.settle(c)
 	}
 	b.verdict(gating)
 }
@@ -128,7 +133,10 @@ func (b *builder) note() {
 	case scenarios.AA:
 		v.Notes = append(v.Notes, "A/A campaign: the arms are equal; PASS means that they were shown to be equal within the margin")
 	case scenarios.Control:
-		v.Notes = append(v.Notes, "positive control: the candidate is slowed down on purpose, a PASS would be an error of the set-up")
+		b.noteControl()
+	}
+	if d := b.s.Design; d.Interleaved() {
+		v.Notes = append(v.Notes, fmt.Sprintf("interleaved: the servers of a block run at the same time and take turns in slices of about %s", d.Interleave.Slice))
 	}
 	if missing := notGated(b.s); len(missing) > 0 {
 		v.Notes = append(v.Notes, "not gated: "+strings.Join(missing, ", ")+" (primary in no phase)")

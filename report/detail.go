@@ -2,9 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
-
-	"github.com/aituner/opprof/report/stat"
 )
 
 // detailColumns head the table of interval parts.
@@ -33,17 +30,4 @@ func (p primary) span(i *[2]float64) string {
 		return "-"
 	}
 	return trimmed(percent(i[0], p.MarginPct)) + " to " + trimmed(percent(i[1], p.MarginPct))
-}
-
-// hostRemark shows the effect on every host and whether they differ by more than
-// their noise. Hosts have numbers: their names are nobody's business.
-func (m *Metric) hostRemark(e stat.Estimate) {
-	if len(e.Hosts) < 2 {
-		return
-	}
-	text := ""
-	for i, h := range e.Hosts {
-		text += fmt.Sprintf("host %d: %s in %s, ", i+1, trimmed(percent(m.percent(h.Mean), noMargin)), plural(h.N, "block", "blocks"))
-	}
-	m.Remarks = append(slices.Clone(m.Remarks), text+fmt.Sprintf("Cochran's Q %.2f (p = %.2g)", e.Q, e.QP))
 }

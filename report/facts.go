@@ -30,6 +30,7 @@ func (b *builder) describeSubject() {
 		PlanHash: p.Hash, WorkloadHash: p.WorkloadSHA256, Engine: string(b.s.Engine.Kind),
 		Model: path.Base(filepath.ToSlash(b.s.Engine.Model)), MarginPct: 100 * b.s.Gate.Margin,
 		Confidence: 100 * b.s.Gate.Confidence, Looks: b.s.Design.Looks, AdjustOrder: b.s.Design.AdjustOrder,
+		SliceS: b.s.Design.Interleave.Slice.Seconds(),
 	}
 	if len(b.c.Entries) > 0 && !b.c.Entries[0].Time.IsZero() {
 		s.Date = b.c.Entries[0].Time.UTC().Format("2006-01-02")
@@ -43,6 +44,9 @@ func (b *builder) describeSubject() {
 	}
 	s.Seeds = append(s.Seeds, Seed{"identity prompts", b.s.Identity.Seed})
 	b.view.Reproduce = fmt.Sprintf("opbench run %s --expect-plan %.8s", shellWord(path.Join("scenarios", p.ScenarioFile)), p.Hash)
+	if p.Pilot != nil { // a pilot measured again gives other values, and so another plan
+		b.view.Reproduce = "opbench control " + shellWord(path.Join("scenarios", p.ScenarioFile))
+	}
 }
 
 // campaignName is the run directory's own name, wherever it lies.

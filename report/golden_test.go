@@ -40,7 +40,11 @@ var cases = []struct {
 	exit   int
 	make   func(*testing.T) *trial
 }{
-	{"pass", "PASS", ExitPass, func(t *testing.T) *trial { return newTrial(t, 10) }},
+	{"pass", "PASS", ExitPass, func(t *testing.T) *trial {
+		tr := newTrial(t, 10)
+		tr.edit = telemetry
+		return tr
+	}},
 	{"fail", "FAIL", ExitFail, func(t *testing.T) *trial {
 		tr := newTrial(t, 6)
 		tr.effect["tpot"] = 0.055
@@ -68,6 +72,26 @@ var cases = []struct {
 		tr.stop = 4
 		return tr
 	}},
+	{"arms", "PASS", ExitPass, threeArmTrial},
+	{"looks", "PASS", ExitPass, func(t *testing.T) *trial {
+		tr := newTrial(t, 10)
+		tr.scenario.Design.Looks = []int{6, 10}
+		tr.noise, tr.effect["ttft"] = 0.012, 0.017
+		return tr
+	}},
+	{"hosts", "PASS", ExitPass, func(t *testing.T) *trial {
+		tr := newTrial(t, 10)
+		tr.edit = func(r *recorded) {
+			switch block := r.run.Key.Block; {
+			case block == "0010":
+				r.env.Host = "node9"
+			case block > "0006" && block < "a":
+				r.env.Host, r.env.Cores = "node8", 48
+			}
+		}
+		return tr
+	}},
+	{"control", "FAIL(not sensitive)", ExitFail, missedTrial},
 	{"simulated", "PASS", ExitPass, func(t *testing.T) *trial {
 		tr := newTrial(t, 6)
 		tr.scenario.Engine = scenarios.Engine{Kind: scenarios.EngineSim, Model: "sim"}

@@ -37,6 +37,8 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"clean":        clean,
 	"shorten":      func(s string) string { return cut(clean(s), 34) },
 	"class":        verdictClass,
+	"tone":         func(m Metric) string { return m.tone() },
+	"pilotLines":   pilotLines,
 	"short":        shortHash,
 	"join":         strings.Join,
 	"plural":       plural,
@@ -50,6 +52,9 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"primaries":    func(c Comparison) []primary { return c.primaries() },
 	"columns":      func() []string { return detailColumns },
 	"hasSecondary": hasSecondary,
+	"byPhase":      (*Beside).byPhase,
+	"where":        func(rows []Quantity) string { return rows[0].where() },
+	"missing":      (*Beside).missing,
 	"list":         func(items ...any) []any { return items },
 }).Parse(pageSource))
 

@@ -126,19 +126,14 @@ func medianTokens(requests []results.Request, phase string) float64 {
 	return metrics.Quantile(tokens, 0.5)
 }
 
-// timedSeconds lasts from the first timed send to the read of the last timed
-// token.
+// timedSeconds is how long a phase's timed requests took, without the slices of
+// other arms.
 func (a *attempt) timedSeconds(phase string) float64 {
-	var first, last int64
+	var of []results.Request
 	for i := range a.Requests {
-		r := &a.Requests[i]
-		if r.Phase != phase || r.Warmup || r.SentNS == 0 {
-			continue
+		if a.Requests[i].Phase == phase {
+			of = append(of, a.Requests[i])
 		}
-		if first == 0 || r.SentNS < first {
-			first = r.SentNS
-		}
-		last = max(last, r.LastNS)
 	}
-	return float64(last-first) / 1e9
+	return metrics.TimedSeconds(of)
 }

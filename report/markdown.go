@@ -51,8 +51,10 @@ func WriteMarkdown(w io.Writer, v *View) error {
 		}
 	}
 	m.folded("What would decide it", m.list(v.Needs))
+	m.folded("The pilot of the control", m.list(pilotLines(v)))
 	m.folded("Validity and runs", m.validity(v))
 	m.folded("Beside the metrics", m.secondary(v))
+	m.folded("Beside the requests", m.besideRequests(v))
 	m.folded("Environment", m.environment(v))
 	m.f("**Again:** %s\n\n", code(v.Reproduce))
 	if v.ErrorRate != "" {
@@ -120,7 +122,7 @@ func phaseTable(v *View, c *Comparison, p Phase, primary bool) string {
 		}
 		if m.Len() == 0 {
 			m.f("| %s, %s%s | %s | %s | effect | %s %% interval | margin | verdict |\n|---|--:|--:|--:|:-:|--:|---|\n", md(p.Name), md(p.Load),
-				simulatedMark(v), md(c.Baseline), md(c.Candidate), plainNumber(v.Subject.Confidence))
+				simulatedMark(v), md(c.Baseline), md(c.Candidate), plainNumber(v.Level()))
 		}
 		margin, verdict := plainNumber(x.MarginPct)+" %", md(x.Result)
 		if !primary {
@@ -137,6 +139,14 @@ func phaseTable(v *View, c *Comparison, p Phase, primary bool) string {
 		m.f("\n")
 	}
 	return m.String()
+}
+
+// of begins a line about one of several comparisons.
+func (v *View) of(c *Comparison) string {
+	if len(v.Comparisons) < 2 {
+		return ""
+	}
+	return md(c.name()) + ": "
 }
 
 func simulatedMark(v *View) string {
@@ -206,12 +216,13 @@ func (*markdown) validity(v *View) string {
 	m.f("%d of %d blocks are valid (%s), %s void, %s. A/A: %s.\n\n", n.Valid, n.Planned, plural(n.ValidRuns, "run", "runs"),
 		plural(n.Voided, "attempt", "attempts"), plural(n.BurnIn, "burn-in block", "burn-in blocks"), md(v.AA))
 	for _, c := range v.Comparisons {
+		of := v.of(&c)
 		for _, line := range append(append([]string{}, c.Notes...), c.remarks()...) {
-			m.f("- %s\n", md(line))
+			m.f("- %s%s\n", of, md(line))
 		}
 		for _, line := range []string{c.Identity, lagLine(&c), orderLine(&c)} {
 			if line != "" {
-				m.f("- %s\n", md(line))
+				m.f("- %s%s\n", of, md(line))
 			}
 		}
 	}
@@ -231,10 +242,10 @@ func (*markdown) secondary(v *View) string {
 	m := &markdown{}
 	for _, c := range v.Comparisons {
 		if s := cpuLine(c.CPU); s != "" {
-			m.f("- CPU seconds%s: %s\n", simulatedMark(v), md(s))
+			m.f("- %sCPU seconds%s: %s\n", v.of(&c), simulatedMark(v), md(s))
 		}
 		if c.Stalls != nil {
-			m.f("- stalls: %s\n", md(stallLine(&c)))
+			m.f("- %sstalls: %s\n", v.of(&c), md(stallLine(&c)))
 		}
 	}
 	for _, r := range v.Recorders {

@@ -39,6 +39,7 @@ func (b *builder) metric(c *Comparison, phase string, m metrics.Metric, primary 
 		out.decide("not analysable", err)
 	default:
 		out.bounds()
+		b.perHost(c, phase, &out, e)
 		out.decide("too few blocks", nil)
 		b.diagnose(c, &out, opt)
 		if out.Advice != nil {
@@ -90,7 +91,7 @@ func geometricMeans(pairs []Pair) (baseline, candidate *float64) {
 // options are those of the plan; blocks of several hosts are pooled within them.
 func (b *builder) options(c *Comparison) stat.Options {
 	opt := stat.Options{Alpha: b.alpha, Seed: seedOf(b.c.Plan.Hash)}
-	if hosts := b.hosts(c); len(distinct(hosts)) > 1 {
+	if hosts := b.hosts(); len(distinct(hosts)) > 1 {
 		opt.Host = hosts
 	}
 	if b.s.Design.AdjustOrder {
@@ -137,7 +138,6 @@ func (m *Metric) bounds() {
 	if e.Percentile != (stat.Interval{}) {
 		m.Detail.Percentile, m.Detail.BCa = m.interval(e.Percentile), m.interval(e.BCa)
 	}
-	m.hostRemark(e)
 	if e.TieWarning {
 		m.Remarks = append(m.Remarks, fmt.Sprintf("%d of %d effects are tied: the clock may be too coarse", e.Tied, e.N))
 	}
@@ -211,10 +211,7 @@ func (b *builder) blocksFor(m *Metric, sd, theta float64) int {
 	if err != nil {
 		return 0
 	}
-	rows := map[int]int{3: 6, 4: 4}[len(b.s.Arms)] // Williams rows; two arms: even
-	if rows == 0 {
-		rows = 2
-	}
+	rows := b.s.Rows()
 	n = max(n, stat.MinBlocks)
 	return (n + rows - 1) / rows * rows
 }

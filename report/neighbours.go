@@ -24,8 +24,8 @@ type neighbour struct {
 	result string // of its verdict.json
 }
 
-// findNeighbours lists the earlier campaigns of the same scenario and patches,
-// and the latest A/A campaign of the same workload. What is earlier is decided
+// findNeighbours lists the earlier campaigns of the same comparison and the
+// latest A/A campaign of the same workload. What is earlier is decided
 // by the ledgers: a published campaign may have any name.
 func (b *builder) findNeighbours() error {
 	b.view.AA = "none"
@@ -37,7 +37,7 @@ func (b *builder) findNeighbours() error {
 		return err
 	}
 	for _, n := range neighbours {
-		if n.plan.Scenario.Name == b.s.Name && maps.Equal(n.plan.Patches, b.c.Plan.Patches) {
+		if sameComparison(b.c.Plan, n.plan) {
 			b.view.Earlier = append(b.view.Earlier, Earlier{n.name, n.result, n.plan.Hash})
 		}
 		if n.plan.Scenario.Purpose == scenarios.AA && n.plan.WorkloadSHA256 == b.c.Plan.WorkloadSHA256 {
@@ -46,6 +46,36 @@ func (b *builder) findNeighbours() error {
 		}
 	}
 	return nil
+}
+
+// sameComparison reports whether two plans ask the same question: a scenario of
+// the same name about the same patches, or one of any name with the same workload
+// in which a comparison has the same two arms. Where one of two earlier campaigns
+// failed, a third that passes must not stand alone.
+func sameComparison(a, b *results.Plan) bool {
+	if a.Scenario.Name == b.Scenario.Name && maps.Equal(a.Patches, b.Patches) {
+		return true
+	}
+	if a.WorkloadSHA256 != b.WorkloadSHA256 || a.Scenario.Engine.Kind != b.Scenario.Engine.Kind {
+		return false
+	}
+	for _, x := range a.Scenario.Compare {
+		for _, y := range b.Scenario.Compare {
+			if sameArm(a, x.Baseline, b, y.Baseline) && sameArm(a, x.Candidate, b, y.Candidate) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sameArm reports whether two arms run the same patch with the same options and
+// variables, whatever their names.
+func sameArm(a *results.Plan, nameA string, b *results.Plan, nameB string) bool {
+	x, foundX := a.Scenario.Arm(nameA)
+	y, foundY := b.Scenario.Arm(nameB)
+	return foundX && foundY && x.Patch == y.Patch && a.Patches[x.Patch] == b.Patches[y.Patch] && x.URL == y.URL &&
+		maps.Equal(a.Scenario.ArmArgs(x), b.Scenario.ArmArgs(y)) && maps.Equal(a.Scenario.ArmEnv(x), b.Scenario.ArmEnv(y))
 }
 
 // earlierThan returns the campaigns beside dir that began before a time, the

@@ -2,55 +2,9 @@ package report
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/aituner/opprof/report/stat"
 )
-
-// hosts returns the host group of every accepted block, as the candidate's run
-// found it: a changed machine, driver or GPU is another group.
-func (b *builder) hosts(c *Comparison) []string {
-	var hosts []string
-	for i := range b.blocks {
-		hosts = append(hosts, hostOf(b.blocks[i].runs[c.Candidate]))
-	}
-	return hosts
-}
-
-func hostOf(a *attempt) string {
-	if a.Environment == nil {
-		return ""
-	}
-	return a.Environment.Host + "\x00" + a.Environment.Fingerprint
-}
-
-func distinct(names []string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(names)))
-}
-
-// hostGroups refuses blocks that span hosts and groups that are too small to
-// pool.
-func (b *builder) hostGroups(c *Comparison) {
-	hosts := b.hosts(c)
-	c.Hosts = len(distinct(hosts))
-	count := map[string]int{}
-	for i := range b.blocks {
-		count[hosts[i]]++
-		base, cand := b.blocks[i].runs[c.Baseline], b.blocks[i].runs[c.Candidate]
-		if base.Damage == "" && cand.Damage == "" && hostOf(base) != hostOf(cand) {
-			c.invalid("block spans hosts", "block %s ran on two hosts", b.blocks[i].plan.Name())
-		}
-	}
-	for _, h := range distinct(hosts) {
-		if c.Hosts > 1 && count[h] < 2 {
-			c.invalid("host group too small", "a host has a single block: its noise is unknown")
-			return
-		}
-	}
-	if c.Hosts > 1 {
-		c.Notes = append(c.Notes, fmt.Sprintf("blocks ran on %d hosts; effects are pooled within hosts", c.Hosts))
-	}
-}
 
 // orderEffects tells how much it mattered which arm of a pair ran first, with
 // Holm's correction over the primary metrics of the comparison.

@@ -9,6 +9,7 @@ import (
 // Heights of the plots in pixels.
 const (
 	forestRowHeight = 46
+	forestHead      = 24 // the name of a phase above its rows
 	forestTop       = 8
 	pairHeight      = 150
 	pairTop         = 12
@@ -26,11 +27,20 @@ type forestPlot struct {
 	Zero, Limit  string
 	LimitLabel   string
 	Ticks        []tick
+	Heads        []forestName // one for each phase
 	Rows         []forestMark
+}
+
+// forestName is the name of a phase above its metrics: together on one line they
+// would not fit a phone.
+type forestName struct {
+	Name         string
+	MaskY, TextY int
 }
 
 // forestMark is one interval of a forest plot, with its text above it.
 type forestMark struct {
+	Name            string // within the phase
 	Label, Text     string
 	MaskY, TextY, Y int
 	From, To, At    string
@@ -63,16 +73,21 @@ func newForestPlot(c *Comparison, index int) *forestPlot {
 		LimitLabel: plainNumber(rows[0].limit) + " %",
 		Ticks:      percentTicks(a, 6),
 	}
+	top := forestTop
 	for i, r := range rows {
-		top := forestTop + i*forestRowHeight
+		if i == 0 || r.phase != rows[i-1].phase {
+			p.Heads = append(p.Heads, forestName{r.phase, top, top + 15})
+			top += forestHead
+		}
 		p.Rows = append(p.Rows, forestMark{
-			Label: r.label + " · " + r.phase, Text: trimmed(percent(r.upper, r.limit)) + " " + string(r.verdict),
+			Name: r.label, Label: r.label + " · " + r.phase, Text: trimmed(percent(r.upper, r.limit)) + " " + string(r.verdict),
 			MaskY: top, TextY: top + 14, Y: top + 29, From: share(a.at(r.lower)), To: share(a.at(r.upper)), At: share(a.at(r.effect)),
 			Verdict: r.verdict, Marker: markers[r.verdict], Margin: r.limit,
 			LowerText: trimmed(percent(r.lower, r.limit)), EffectText: trimmed(percent(r.effect, r.limit)), UpperText: trimmed(percent(r.upper, r.limit)),
 		})
+		top += forestRowHeight
 	}
-	p.Base = forestTop + len(rows)*forestRowHeight
+	p.Base = top
 	p.Height = p.Base + 22
 	return p
 }

@@ -14,6 +14,8 @@ import (
 func (b *builder) sentence(gating []*Comparison) string {
 	var claim string
 	switch v := b.view; {
+	case v.controlled():
+		claim = controlSentence(gating)
 	case v.Verdict == stat.Fail && !strings.HasPrefix(v.Result, "FAIL("):
 		claim = b.failed(gating)
 	case v.Verdict == stat.Fail || v.Verdict == stat.Invalid:
@@ -33,8 +35,13 @@ func (b *builder) passed(gating []*Comparison) string {
 	list := allPrimaries(gating)
 	worst := slices.MaxFunc(list, func(x, y primary) int { return compareFloats(x.closeness(), y.closeness()) })
 	what := "costs less than %s %% on all %s"
-	if b.s.Purpose == scenarios.AA {
+	switch {
+	case b.s.Purpose == scenarios.AA && len(gating) > 1:
+		what = "are equal within %s %% on all %s"
+	case b.s.Purpose == scenarios.AA:
 		what = "equals its baseline within %s %% on all %s"
+	case len(gating) > 1:
+		what = "cost less than %s %% on all %s"
 	}
 	return fmt.Sprintf("%s "+what+"; worst bound %s (%s)", b.subject(gating), plainNumber(worst.MarginPct),
 		plural(len(list), "primary metric", "primary metrics"), trimmed(maybePercent(worst.Upper, worst.MarginPct)), worst)
@@ -44,7 +51,12 @@ func (b *builder) failed(gating []*Comparison) string {
 	list := allPrimaries(gating)
 	bad := slices.DeleteFunc(slices.Clone(list), func(p primary) bool { return p.Verdict != stat.Fail })
 	worst := slices.MaxFunc(bad, func(x, y primary) int { return compareFloats(x.estimate.L/x.margin, y.estimate.L/y.margin) })
-	return fmt.Sprintf("%s costs more than %s %% on %d of %s; worst: at least %s (%s, estimate %s)", b.subject(gating),
+	what := "costs"
+	culprits := failing(gating)
+	if len(culprits) > 1 {
+		what = "cost"
+	}
+	return fmt.Sprintf("%s %s more than %s %% on %d of %s; worst: at least %s (%s, estimate %s)", b.culprits(gating, culprits), what,
 		plainNumber(worst.MarginPct), len(bad), plural(len(list), "primary metric", "primary metrics"),
 		trimmed(maybePercent(worst.Lower, worst.MarginPct)), worst, trimmed(maybePercent(worst.Effect, worst.MarginPct)))
 }
@@ -79,6 +91,9 @@ func because(gating []*Comparison, v stat.Verdict) string {
 	for _, c := range gating {
 		for _, r := range c.reasons(v) {
 			text := r.claim()
+			if len(gating) > 1 && !everywhere(gating, v, r) {
+				text = c.name() + ": " + text
+			}
 			switch {
 			case slices.Contains(first, text):
 			case len(first) < 1:
@@ -95,6 +110,16 @@ func because(gating []*Comparison, v stat.Verdict) string {
 		return "nothing was judged"
 	}
 	return first[0]
+}
+
+// everywhere reports whether a reason holds for every comparison.
+func everywhere(gating []*Comparison, v stat.Verdict, r Reason) bool {
+	for _, c := range gating {
+		if !slices.ContainsFunc(c.reasons(v), func(x Reason) bool { return x.String() == r.String() }) {
+			return false
+		}
+	}
+	return true
 }
 
 // reasons are those of a verdict of a comparison: its own, or of its metrics.
@@ -123,19 +148,24 @@ func lastRemark(m *Metric) string {
 
 // basis says how much was measured.
 func (b *builder) basis(gating []*Comparison) string {
-	parts := []string{plural(b.view.Blocks.Valid, "block", "blocks")}
+	parts := []string{plural(b.view.Blocks.Valid-b.view.Blocks.NotPooled, "block", "blocks")}
+	var identities []string
 	for _, c := range gating {
-		if c.Identity != "" && !slices.Contains(parts, c.Identity) {
-			parts = append(parts, c.Identity)
+		if c.Identity != "" && !slices.Contains(identities, c.Identity) {
+			identities = append(identities, c.Identity)
 		}
 	}
+	if len(identities) > 1 {
+		identities = []string{"outputs differ between comparisons, see below"}
+	}
+	parts = append(parts, identities...)
 	return strings.Join(parts, ", ") + "."
 }
 
 // subject names what is tested: the candidate's patch where it has one.
 func (b *builder) subject(gating []*Comparison) string {
 	if len(gating) != 1 {
-		return "Every candidate"
+		return b.candidates(gating)
 	}
 	arm, _ := b.s.Arm(gating[0].Candidate)
 	if arm.Patch == scenarios.PatchNone || gating[0].AA || arm.Patch == "" {
@@ -144,9 +174,45 @@ func (b *builder) subject(gating []*Comparison) string {
 	return arm.Patch
 }
 
+// culprits names the comparisons that fail; where there is one, its candidate.
+func (b *builder) culprits(gating, failing []*Comparison) string {
+	if len(gating) == 1 {
+		return b.subject(gating)
+	}
+	return b.candidates(failing)
+}
+
+// candidates names those of several comparisons with their baselines.
+func (b *builder) candidates(list []*Comparison) string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.name()
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return strings.Join(names, "")
+}
+
+// failing are the comparisons with a metric that fails; of several comparisons a
+// FAIL names only these.
+func failing(gating []*Comparison) []*Comparison {
+	if len(gating) == 1 {
+		return gating
+	}
+	return slices.DeleteFunc(slices.Clone(gating), func(c *Comparison) bool { return c.count(stat.Fail) == 0 })
+}
+
+func (c *Comparison) name() string { return c.Candidate + " against " + c.Baseline }
+
 func allPrimaries(gating []*Comparison) (list []primary) {
 	for _, c := range gating {
-		list = append(list, c.primaries()...)
+		for _, p := range c.primaries() {
+			if len(gating) > 1 {
+				p.of = c.name()
+			}
+			list = append(list, p)
+		}
 	}
 	return list
 }
@@ -168,6 +234,9 @@ func trimmed(s string) string { return strings.TrimSpace(s) }
 
 // next says what to do after a verdict other than PASS.
 func (b *builder) next(gating []*Comparison) []string {
+	if b.view.Result == controlMissed {
+		return []string{"take these metrics out of primary on such a host, or measure them better: longer phases, a quieter host, interleaved arms"}
+	}
 	switch b.view.Verdict {
 	case stat.Inconclusive:
 		return b.nextBlocks(gating)

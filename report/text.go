@@ -43,7 +43,11 @@ func WriteText(w io.Writer, v *View) error {
 	for _, n := range v.Needs {
 		t.item("needs", n)
 	}
+	for _, n := range pilotLines(v) {
+		t.item("pilot", n)
+	}
 	t.recorders(v)
+	t.besideRequests(v)
 	t.runs(v)
 	t.context(v)
 	return t.w.Flush()
@@ -164,7 +168,7 @@ func shortHash(s string) string { return fmt.Sprintf("%.8s", s) }
 
 func (t textWriter) comparison(v *View, c *Comparison) {
 	t.line("")
-	name := fmt.Sprintf("%s against %s", c.Candidate, c.Baseline)
+	name := c.name()
 	if c.AA {
 		name += " (equal arms)"
 	}
@@ -222,14 +226,14 @@ func (t textWriter) phase(v *View, c *Comparison, p Phase) {
 		heading += " (simulated engine)"
 	}
 	t.item("", heading)
-	t.row("", c.Baseline, c.Candidate, "effect", fmt.Sprintf("%s %% interval", plainNumber(v.Subject.Confidence)), "margin", "verdict")
+	t.row("", c.Baseline, c.Candidate, "effect", fmt.Sprintf("%s %% interval", plainNumber(v.Level())), "margin", "verdict")
 	var also []string
 	for _, m := range p.Metrics {
 		if !m.Primary && !isGateMetric(m.Name) {
 			also = append(also, fmt.Sprintf("%s %s (%s)", m.Label, quantity(m.Candidate, m.Unit), trimmed(maybePercent(m.Effect, noMargin))))
 			continue
 		}
-		margin, verdict := plainNumber(m.MarginPct)+" %", string(m.Verdict)
+		margin, verdict := plainNumber(m.MarginPct)+" %", m.word()
 		if !m.Primary {
 			margin, verdict = "-", "not primary"
 		}

@@ -1,6 +1,9 @@
 package report
 
-import "github.com/aituner/opprof/report/stat"
+import (
+	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/results"
+)
 
 // View is everything a report says, computed from one run directory. It is the
 // content of verdict.json. Effects and bounds are percentages of the baseline,
@@ -35,19 +38,25 @@ type View struct {
 	// ErrorRate is the stated chance of a false PASS; empty without a gate.
 	ErrorRate string `json:"error_rate,omitempty"`
 
+	// Looks are those of a plan with several, up to the one that decided.
+	Looks       []LookResult `json:"looks,omitempty"`
 	Comparisons []Comparison `json:"comparisons"`
 	// Recorders sums up the step records of every recording arm.
 	Recorders []Recorder `json:"recorders,omitempty"`
-	Runs      []Run      `json:"runs"`
-	Aborted   []Aborted  `json:"aborted,omitempty"`
+	// Beside is what was recorded beside the requests; nil before the end.
+	Beside  *Beside   `json:"beside,omitempty"`
+	Runs    []Run     `json:"runs"`
+	Aborted []Aborted `json:"aborted,omitempty"`
 	// Environment holds facts equal in all runs, and for the others who differs.
 	Environment []Fact    `json:"environment,omitempty"`
 	AA          string    `json:"aa"`
 	Earlier     []Earlier `json:"earlier,omitempty"`
 	// Thinned counts step files that publishing left out: their checks are
 	// recorded, not recomputed.
-	Thinned   int    `json:"thinned,omitempty"`
-	Reproduce string `json:"reproduce"`
+	Thinned int `json:"thinned,omitempty"`
+	// Pilot is how the slowdown of a positive control was set.
+	Pilot     *results.Pilot `json:"pilot,omitempty"`
+	Reproduce string         `json:"reproduce"`
 }
 
 // Subject says what was measured.
@@ -69,6 +78,11 @@ type Subject struct {
 	Confidence   float64 `json:"confidence_pct"`
 	Looks        []int   `json:"looks,omitempty"`
 	AdjustOrder  bool    `json:"adjust_order,omitempty"`
+	// SliceS is the aimed-at length of a slice of interleaved arms, in seconds.
+	SliceS float64 `json:"interleave_slice_s,omitempty"`
+	// LevelPct is the two-sided confidence of each interval where several looks
+	// share the error of Confidence; else absent.
+	LevelPct float64 `json:"interval_level_pct,omitempty"`
 }
 
 // Arm is one configuration under test.
@@ -94,6 +108,20 @@ type Blocks struct {
 	ValidRuns int `json:"valid_runs"` // burn-in left out
 	// Analysed is the number of the planned look that the verdict belongs to.
 	Analysed int `json:"analysed,omitempty"`
+	// NotPooled are valid blocks that are the only ones of their hosts.
+	NotPooled int `json:"not_pooled,omitempty"`
+}
+
+// LookResult is one planned analysis of a plan with several.
+type LookResult struct {
+	Number  int          `json:"number"` // from 1
+	Blocks  int          `json:"blocks"`
+	Verdict stat.Verdict `json:"verdict,omitempty"`
+	Decided bool         `json:"decided,omitempty"` // the verdict of the campaign is that of this look
+	// ErrorPct is the one-sided error at this look, SpentPct the most that was
+	// spent up to it.
+	ErrorPct float64 `json:"one_sided_error_pct"`
+	SpentPct float64 `json:"spent_pct"`
 }
 
 // Comparison is what the candidate costs relative to the baseline.
@@ -147,13 +175,16 @@ type Metric struct {
 	// Verdict and Result are empty for a metric that is not primary.
 	Verdict stat.Verdict `json:"verdict,omitempty"`
 	Result  string       `json:"result,omitempty"`
+	// Control is what a positive control shows about the metric.
+	Control *Control `json:"control,omitempty"`
 	// Equivalence is the A/A statement: "equal within 3 %" or UNDERPOWERED.
 	Equivalence string `json:"equivalence,omitempty"`
 
-	Detail  *Detail  `json:"detail,omitempty"`
-	Advice  *Advice  `json:"advice,omitempty"`
-	Pairs   []Pair   `json:"pairs,omitempty"`
-	Remarks []string `json:"remarks,omitempty"`
+	Detail  *Detail      `json:"detail,omitempty"`
+	Advice  *Advice      `json:"advice,omitempty"`
+	Pairs   []Pair       `json:"pairs,omitempty"`
+	Hosts   *HostEffects `json:"by_host,omitempty"` // of a campaign on several
+	Remarks []string     `json:"remarks,omitempty"`
 
 	estimate stat.Estimate
 	margin   float64 // on the scale of d
@@ -292,7 +323,7 @@ type Differ struct {
 	Runs  []string `json:"runs"`
 }
 
-// Earlier is another campaign of the same scenario and patches.
+// Earlier is another campaign of the same comparison: see sameComparison.
 type Earlier struct {
 	Campaign string `json:"campaign"`
 	Verdict  string `json:"verdict"` // the result in its verdict.json

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -34,7 +35,8 @@ func RunPath(dir string, key Key) string {
 // ReadPlan reads plan.json of a campaign.
 func ReadPlan(dir string) (*Plan, error) {
 	var p Plan
-	if err := readJSON(filepath.Join(dir, "plan.json"), &p); err != nil {
+	path := filepath.Join(dir, "plan.json")
+	if err := readJSON(path, &p); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is not a run directory: it has no plan.json", dir)
 		}
@@ -42,6 +44,10 @@ func ReadPlan(dir string) (*Plan, error) {
 	}
 	if p.Kind != "plan" || p.Schema != Schema {
 		return nil, fmt.Errorf("%s/plan.json: kind %q schema %d, this tool reads plan schema %d", dir, p.Kind, p.Schema, Schema)
+	}
+	var err error
+	if p.FileSHA256, err = hashFile(path); err != nil {
+		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	return &p, nil
 }
@@ -134,12 +140,7 @@ func (c *Campaign) add(e Entry) {
 }
 
 func (c *Campaign) load(e Entry) Attempt {
-	a := Attempt{Key: e.Key(), Findings: e.Findings}
-	for _, b := range c.Plan.Blocks {
-		if b.Name() == e.Block {
-			a.BurnIn = b.BurnIn
-		}
-	}
+	a := Attempt{Key: e.Key(), Findings: e.Findings, BurnIn: strings.HasPrefix(e.Block, burnInPrefix)}
 	if err := c.read(&a, e.SumsSHA256); err != nil {
 		return Attempt{Key: a.Key, BurnIn: a.BurnIn, Findings: a.Findings, Damage: err.Error()}
 	}

@@ -21,6 +21,7 @@ const (
 	EventRunAbort   Event = "run-abort"   // the run in progress was lost; its files were moved aside
 	EventBlockValid Event = "block-valid" // all runs of the block's attempt are valid
 	EventBlockVoid  Event = "block-void"  // the block's attempt is void; Detail says why
+	EventLook       Event = "look"        // the blocks so far were judged at a planned look
 	EventStop       Event = "stop"        // stopped before the end; Detail says why
 	EventComplete   Event = "complete"    // nothing is left to run
 )
@@ -41,7 +42,28 @@ type Entry struct {
 	// Fingerprint of the host (session).
 	Fingerprint string `json:"fingerprint,omitempty"`
 	Tool        string `json:"tool,omitempty"`
+	// Software and HostGroup are those of Environment (session).
+	Software  map[string]string `json:"software,omitempty"`
+	HostGroup string            `json:"host_group,omitempty"`
+	// PlanSHA256 is the digest of plan.json as the session found it.
+	PlanSHA256 string `json:"plan_sha256,omitempty"`
+	// Look counts from 1; Blocks is how many blocks were judged, Verdict the
+	// result and Follows what it leads to (look).
+	Look    int     `json:"look,omitempty"`
+	Blocks  int     `json:"blocks,omitempty"`
+	Verdict string  `json:"verdict,omitempty"`
+	Follows Follows `json:"follows,omitempty"`
 }
+
+// Follows is what comes after a look.
+type Follows string
+
+// What follows a look.
+const (
+	FollowsOn   Follows = "go on" // undecided: more blocks
+	FollowsStop Follows = "stop"  // decided before the last block
+	FollowsEnd  Follows = "end"   // the last look, whatever it says
+)
 
 // Key is the run that the entry is about.
 func (e Entry) Key() Key { return Key{e.Block, e.Attempt, e.Arm} }

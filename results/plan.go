@@ -31,9 +31,15 @@ type Plan struct {
 	// WorkloadSHA256 covers token ids, lengths, intended times, warm-up,
 	// identity prompts and sampling parameters of all phases.
 	WorkloadSHA256 string `json:"workload_sha256"`
-	// Hash is the plan hash: scenario, workload, patches, order and rules;
-	// no paths, ports, times or hosts.
+	// Pilot is how the slowdown of a positive control was set; nil for other
+	// campaigns, and for a control that ran with the values of its scenario.
+	Pilot *Pilot `json:"pilot,omitempty"`
+	// Hash is the plan hash: scenario, workload, patches, order, rules
+	// and pilot; no paths, ports, times or hosts.
 	Hash string `json:"hash"`
+	// FileSHA256 is the digest of the plan.json that it was read from; empty for
+	// a plan that was just made.
+	FileSHA256 string `json:"-"`
 }
 
 // Block is one run of each arm.
@@ -43,10 +49,13 @@ type Block struct {
 	Order  []string `json:"order"` // arm names in running order
 }
 
+// burnInPrefix begins the names of burn-in blocks.
+const burnInPrefix = "burnin-"
+
 // Name is the block's directory name: 0001, or burnin-1.
 func (b Block) Name() string {
 	if b.BurnIn {
-		return fmt.Sprintf("burnin-%d", b.Number)
+		return fmt.Sprintf("%s%d", burnInPrefix, b.Number)
 	}
 	return fmt.Sprintf("%04d", b.Number)
 }

@@ -7,7 +7,8 @@ type Request struct {
 	Phase  string `json:"phase"` // "identity" for the identity pass
 	Index  int    `json:"index"` // place in the phase's workload, warm-up included
 	Warmup bool   `json:"warmup,omitempty"`
-	Stream int    `json:"stream"` // closed loop: which stream sent it
+	Stream int    `json:"stream"`          // closed loop: which stream sent it
+	Slice  int    `json:"slice,omitempty"` // interleaved, timed: Slice.Number
 	// IntendedNS is when the schedule wanted it sent (open loop; closed loop:
 	// equal to SentNS).
 	IntendedNS int64 `json:"intended_ns"`

@@ -123,6 +123,14 @@ type Phase struct {
 	// replaced one which was closed or too old between two requests.
 	Dials   int `json:"dials,omitempty"`
 	Redials int `json:"redials,omitempty"`
+	// Slices are the parts of the timed requests of an interleaved run, in
+	// running order; the times between them belong to the other arms. None:
+	// the timed part is one piece.
+	Slices []Slice `json:"slices,omitempty"`
+	// IdleSeconds is how long slices of other arms lasted while this server
+	// stood by, IdleCPUSeconds what its processes used meanwhile, by role.
+	IdleSeconds    float64            `json:"idle_s,omitempty"`
+	IdleCPUSeconds map[string]float64 `json:"idle_cpu_s,omitempty"`
 	// GPU describes each GPU of the host during the timed part.
 	GPU []GPU `json:"gpu,omitempty"`
 	// ForeignGPU lists processes that computed on a GPU before or after the
@@ -130,6 +138,16 @@ type Phase struct {
 	ForeignGPU []GPUProcess `json:"foreign_gpu,omitempty"`
 	// GPUProblem says why the GPUs could not be looked at.
 	GPUProblem string `json:"gpu_problem,omitempty"`
+}
+
+// Slice is one uninterrupted part of a timed phase. Slices of one number send
+// the same requests in all arms.
+type Slice struct {
+	Number   int   `json:"number"`   // 1..n
+	Position int   `json:"position"` // 0-based place among the arms of this number
+	Requests int   `json:"requests"`
+	StartNS  int64 `json:"start_wall_ns"` // first send, ns since the epoch
+	EndNS    int64 `json:"end_wall_ns"`   // read of the last token
 }
 
 // GPU sums up what nvidia-smi said about one GPU during a timed part.
@@ -163,11 +181,14 @@ type GPUProcess struct {
 
 // ClientHealth is the load generator's own lateness.
 type ClientHealth struct {
-	ProbeLagMean   float64 `json:"probe_lag_mean_s"` // lateness of a 5 ms timer
-	ProbeLagP99    float64 `json:"probe_lag_p99_s"`
-	ProbeLagMax    float64 `json:"probe_lag_max_s"`
-	Probes         int     `json:"probes"`
-	SendLateP99    float64 `json:"send_late_p99_s"` // send against intended time, open loop
+	ProbeLagMean float64 `json:"probe_lag_mean_s"` // lateness of a 5 ms timer
+	ProbeLagP99  float64 `json:"probe_lag_p99_s"`
+	ProbeLagMax  float64 `json:"probe_lag_max_s"`
+	Probes       int     `json:"probes"`
+	SendLateP99  float64 `json:"send_late_p99_s"` // send against intended time, open loop
+	// KernelStamps is the share of socket reads whose time is that of the
+	// kernel's receive stamp; the others have the time of the read's return.
+	KernelStamps   float64 `json:"kernel_stamps,omitempty"`
 	GCPauses       int     `json:"gc_pauses"`
 	GCPauseSeconds float64 `json:"gc_pause_s"`
 }

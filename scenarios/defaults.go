@@ -16,6 +16,7 @@ const (
 	defaultVocabLow  = 10
 	defaultVocabSize = 32000
 	defaultWarmup    = 10
+	defaultSettle    = 1500 * time.Millisecond
 	// identitySeed is one number for all scenarios, so that two campaigns on
 	// one model send the same identity prompts.
 	identitySeed = 20260711
@@ -100,16 +101,22 @@ func completeEngine(f *file, s *Scenario) {
 func completeDesign(f *file, s *Scenario) {
 	checks := s.Purpose == Correctness
 	if !f.has("design.blocks") {
-		s.Design.Blocks = defaultBlocks
-		if checks {
-			s.Design.Blocks = 1
-		}
+		s.Design.Blocks = s.usualBlocks()
 	}
 	if !f.has("design.burn_in_blocks") && !checks {
 		s.Design.BurnInBlocks = 1
 	}
 	if !f.has("design.looks") {
 		s.Design.Looks = []int{s.Design.Blocks}
+	}
+	if !s.Design.Interleaved() {
+		return
+	}
+	if !f.has("design.interleave.settle") {
+		s.Design.Interleave.Settle = defaultSettle
+	}
+	if !f.has("design.adjust_order") && !checks {
+		s.Design.AdjustOrder = true // the server started second may be faster for its whole life
 	}
 }
 

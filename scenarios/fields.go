@@ -126,7 +126,7 @@ var designFields = []field[Design]{
 	{"max_dropped", false, func(v value, d *Design) { v.count(&d.MaxDropped, 0, maxRequests) }},
 	{"cooldown", false, func(v value, d *Design) { v.duration(&d.Cooldown, 0) }},
 	{"adjust_order", false, func(v value, d *Design) { v.flag(&d.AdjustOrder) }},
-	{"interleave", false, func(v value, _ *Design) { readInterleave(v) }},
+	{"interleave", false, func(v value, d *Design) { object(v, interleaveFields, &d.Interleave) }},
 }
 
 var gateFields = []field[Gate]{
@@ -149,17 +149,9 @@ var identityFields = []field[Identity]{
 	{"seed", false, func(v value, i *Identity) { v.seed(&i.Seed) }},
 }
 
-// interleave is read for its shape only.
-type interleave struct{ slice, settle time.Duration }
-
-var interleaveFields = []field[interleave]{
-	{"slice", true, func(v value, i *interleave) { v.duration(&i.slice, time.Millisecond) }},
-	{"settle", false, func(v value, i *interleave) { v.duration(&i.settle, 0) }},
-}
-
-func readInterleave(v value) {
-	object(v, interleaveFields, &interleave{})
-	v.later("interleaved arms; leave design.interleave out")
+var interleaveFields = []field[Interleave]{
+	{"slice", true, func(v value, i *Interleave) { v.duration(&i.Slice, time.Millisecond) }},
+	{"settle", false, func(v value, i *Interleave) { v.duration(&i.Settle, 0) }},
 }
 
 func readWindows(v value) {

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var known = Known{Patches: []string{"r1-seed"}}
+var known = Known{Patches: []string{"control-spin", "r1-seed"}}
 
 // good is a scenario without a problem; the tables break it.
 const good = `scenario: sample
@@ -49,7 +49,8 @@ func readme(t *testing.T) string {
 
 func TestBundledLoad(t *testing.T) {
 	want := []string{
-		"phase2-h20-tp1", "quickstart", "vllm-cpu", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-cached", "vllm-cpu-check",
+		"phase2-h20-tp1", "positive-control", "quickstart", "vllm-cpu", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-cached", "vllm-cpu-check",
+		"vllm-cpu-interleaved-aa",
 	}
 	require.Equal(t, want, Bundled())
 	for _, name := range Bundled() {
@@ -188,8 +189,7 @@ func TestAttachedAA(t *testing.T) {
 }
 
 func TestControl(t *testing.T) {
-	text := replace(t, served, "purpose: overhead", "purpose: control")
-	text = replace(t, text, "model: m", "model: m, args: {no-async-scheduling: true}, schedule: {worker: idle}")
+	text := replace(t, spun, "model: m", "model: m, schedule: {worker: idle}")
 	s, err := Load("x", []byte(text), known)
 	require.NoError(t, err)
 	assert.Equal(t, 10, s.Design.Blocks)

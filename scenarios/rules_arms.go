@@ -71,8 +71,6 @@ func checkArms(f *file, s *Scenario, known Known) {
 		f.rule("arms", "need at least two arms, got %d", n)
 	case n > maxArms:
 		f.rule("arms", "at most %d arms, got %d", maxArms, n)
-	case n > 2:
-		f.rule("arms", "not supported yet: %d arms; use two, in several campaigns", n)
 	}
 	for _, a := range s.Arms {
 		path := "arms." + a.Name
@@ -128,6 +126,17 @@ func checkCompare(f *file, s *Scenario) {
 		}
 		seen[pair] = true
 	}
+	checkCompared(f, s)
+}
+
+// checkCompared refuses an arm that costs a run in every block for nothing.
+func checkCompared(f *file, s *Scenario) {
+	for _, a := range s.Arms {
+		compared := func(c Comparison) bool { return c.Baseline == a.Name || c.Candidate == a.Name }
+		if len(s.Compare) > 0 && len(s.Arms) > 2 && !slices.ContainsFunc(s.Compare, compared) {
+			f.rule("arms."+a.Name, "is in no comparison: compare it, or leave it out")
+		}
+	}
 }
 
 func checkArmName(f *file, s *Scenario, path, name string) {
@@ -159,21 +168,19 @@ func checkDifferences(f *file, s *Scenario) {
 			return
 		}
 		checkDifference(f, s, fmt.Sprintf("compare[%d]", i), a, b)
-		repeats = repeats && isRepeat(a, b) && s.difference(a, b) == ""
+		repeats = repeats && s.Repeats(a, b) && s.difference(a, b) == ""
 	}
 	if repeats && (s.Purpose == Overhead || s.Purpose == Control) {
 		f.rule("purpose", "no comparison is between arms that differ: use purpose aa")
 	}
 }
 
-func isRepeat(a, b Arm) bool { return a.SameAs == b.Name || b.SameAs == a.Name }
-
 func checkDifference(f *file, s *Scenario, path string, a, b Arm) {
 	where := s.difference(a, b)
 	switch effect := s.Purpose == Overhead || s.Purpose == Control; {
 	case s.Purpose == AA && where != "":
 		f.rule("arms."+b.Name, "the arms of an A/A must be equal: %s and %s differ in %s", a.Name, b.Name, where)
-	case effect && where == "" && !isRepeat(a, b):
+	case effect && where == "" && !s.Repeats(a, b):
 		f.rule("arms."+b.Name, "equal to %[1]s: say same_as: %[1]s if that is meant", a.Name)
 	case s.Purpose == Overhead && a.Records() && !b.Records():
 		f.rule(path, "the baseline %s records and the candidate %s does not: exchange them", a.Name, b.Name)

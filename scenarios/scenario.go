@@ -185,14 +185,26 @@ type Warmup struct {
 
 // Design is the plan of a campaign.
 type Design struct {
-	Blocks       int           `json:"blocks"` // 10; correctness: 1
+	Blocks       int           `json:"blocks"` // the last look, else 10, with three or four arms 12; correctness: 1
 	Seed         uint64        `json:"seed"`
 	BurnInBlocks int           `json:"burn_in_blocks"` // 1; correctness: 0
 	Looks        []int         `json:"looks"`          // one, after the last block
 	MaxDropped   int           `json:"max_dropped"`    // step records, per run; 0
 	Cooldown     time.Duration `json:"cooldown_ns"`    // between runs; 5 s
-	AdjustOrder  bool          `json:"adjust_order"`   // false
+	AdjustOrder  bool          `json:"adjust_order"`   // false; true if interleaved
+	// Interleave lets the arms of a block take turns on servers that run at
+	// the same time; none by default: one server after the other.
+	Interleave Interleave `json:"interleave,omitzero"`
 }
+
+// Interleave cuts each phase into slices that alternate between the arms.
+type Interleave struct {
+	Slice  time.Duration `json:"slice_ns"`  // aimed-at length of a slice
+	Settle time.Duration `json:"settle_ns"` // pause before each slice; 1.5 s
+}
+
+// Interleaved reports whether the arms of a block are served at the same time.
+func (d Design) Interleaved() bool { return d.Interleave.Slice > 0 }
 
 // Gate holds the acceptance rule.
 type Gate struct {

@@ -15,6 +15,7 @@ func validate(f *file, s *Scenario, known Known) {
 		checkCompare(f, s)
 		checkDifferences(f, s)
 		checkRecorders(f, s)
+		checkControl(f, s)
 	}
 	checkPhases(f, s)
 	checkBlocks(f, s)
@@ -28,6 +29,8 @@ func checkBlocks(f *file, s *Scenario) {
 	const path = "design.blocks"
 	switch n := s.Design.Blocks; {
 	case s.Purpose == Correctness || f.wrong("purpose"):
+	case len(s.Arms) > 2:
+		checkRows(f, s, path)
 	case n < 6:
 		f.rule(path, "need at least 6 blocks, got %d: even the range of five pairs covers the median only 93.75 %% "+
 			"of the time (1 - 2 x 0.5^5), less than the 95 %% that the gate states", n)
@@ -36,35 +39,25 @@ func checkBlocks(f *file, s *Scenario) {
 	}
 }
 
-// lookSets are the planned analyses whose error rate is known.
-var lookSets = [][]int{
-	{6, 10}, {6, 12}, {8, 16}, {10, 20}, {10, 15, 20}, {6, 10, 14, 20}, {8, 12, 16, 20},
-}
-
 func checkLooks(f *file, s *Scenario) {
 	const path = "design.looks"
 	looks := s.Design.Looks
-	accepted := slices.ContainsFunc(lookSets, func(set []int) bool { return slices.Equal(set, looks) })
+	accepted := slices.ContainsFunc(s.lookSets(), func(set []int) bool { return slices.Equal(set, looks) })
 	switch {
 	case f.wrong("design.blocks"):
 	case len(looks) == 0:
 		f.rule(path, "need one look at least: leave the key out to look after the last block")
 	case looks[len(looks)-1] != s.Design.Blocks:
 		f.rule(path, "the last look must come after the last block: design.blocks is %d", s.Design.Blocks)
-	case len(looks) == 1:
-	case accepted:
-		f.rule(path, "not supported yet: more than one look; write [%d]", s.Design.Blocks)
+	case len(looks) == 1 || accepted && s.Purpose != Correctness:
+	case s.Purpose == Correctness:
+		f.rule(path, "a correctness scenario has no effects to look at: leave the key out")
+	case knownLooks(looks):
+		f.rule(path, "the orders of %d arms do not balance at each of these looks; accepted are one look, or %s",
+			len(s.Arms), looksText(s.lookSets()))
 	default:
-		f.rule(path, "the error rate of these looks is not known; accepted are one look, or %s", looksText())
+		f.rule(path, "the error rate of these looks is not known; accepted are one look, or %s", looksText(s.lookSets()))
 	}
-}
-
-func looksText() string {
-	texts := make([]string, len(lookSets))
-	for i, set := range lookSets {
-		texts[i] = strings.ReplaceAll(fmt.Sprint(set), " ", ", ")
-	}
-	return oneOf(texts)
 }
 
 func checkGate(f *file, s *Scenario) {

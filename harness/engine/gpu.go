@@ -17,7 +17,7 @@ import (
 // server.
 type GPUs struct {
 	smi    string       // path
-	pgid   int          // the server's process group
+	groups []int        // process groups: the server's, and those served beside it
 	before map[int]bool // processes that computed when no server of ours ran
 }
 
@@ -53,9 +53,17 @@ func LookAtGPUs(ctx context.Context, smi string) *GPUs {
 // of makes g look on behalf of the server of a process group.
 func (g *GPUs) of(pgid int) *GPUs {
 	if g != nil {
-		g.pgid = pgid
+		g.groups = []int{pgid}
 	}
 	return g
+}
+
+// Beside names servers of the same block that run at the same time, by their
+// process ids: they aren't foreign.
+func (g *GPUs) Beside(pids ...int) {
+	if g != nil {
+		g.groups = append(g.groups, pids...)
+	}
 }
 
 // appQuery are the columns of --query-compute-apps. The name comes last: it may
@@ -93,7 +101,8 @@ func parseApps(text string) ([]results.GPUProcess, error) {
 	return apps, nil
 }
 
-// Foreign lists the processes that compute on a GPU and are not the server's.
+// Foreign lists the processes that compute on a GPU and are neither the server's
+// nor those of a server beside it.
 // when is noted in each.
 func (g *GPUs) Foreign(ctx context.Context, when string) ([]results.GPUProcess, error) {
 	apps, err := g.computing(ctx)
@@ -101,8 +110,10 @@ func (g *GPUs) Foreign(ctx context.Context, when string) ([]results.GPUProcess, 
 		return nil, err
 	}
 	ours := map[int]bool{}
-	for _, pid := range groupMembers(g.pgid) {
-		ours[pid] = true
+	for _, group := range g.groups {
+		for _, pid := range groupMembers(group) {
+			ours[pid] = true
+		}
 	}
 	var foreign []results.GPUProcess
 	for _, a := range apps {

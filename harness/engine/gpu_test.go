@@ -196,7 +196,7 @@ func TestWhatComputesBeforeTheStartIsForeign(t *testing.T) {
 	assert.Nil(t, (*GPUs)(nil).of(1))
 	g := LookAtGPUs(context.Background(), fakeSMI(t, "", say("77, GPU-aa, x", "78, GPU-aa, y")))
 	assert.Equal(t, map[int]bool{77: true, 78: true}, g.before)
-	assert.Equal(t, 9, g.of(9).pgid)
+	assert.Equal(t, 9, g.of(9).groups[0])
 	assert.NotNil(t, LookAtGPUs(context.Background(), fakeSMI(t, "", "exit 9")), "what cannot be listed is told beside the phases")
 }
 

@@ -29,6 +29,7 @@ type vllmEngine struct {
 	versions map[string]string
 	model    string // absolute if it is a directory
 	lock     locks
+	apart    bool              // servers of several patches run at the same time
 	trees    map[string]string // patch id to tree
 	blobs    map[string]map[string]string
 	config   map[string]any
@@ -65,6 +66,9 @@ func (e *vllmEngine) prepare(ctx context.Context, s *scenarios.Scenario) error {
 	}
 	if err := e.inspect(ctx); err != nil {
 		return err
+	}
+	for _, arm := range s.Arms {
+		e.apart = e.apart || s.Design.Interleaved() && arm.Patch != s.Arms[0].Patch
 	}
 	e.model = s.Engine.Model
 	if err := e.readModel(); err != nil {
@@ -161,19 +165,26 @@ func (e *vllmEngine) Describe(context.Context) (map[string]string, error) {
 	return maps.Clone(e.versions), nil
 }
 
-// importPath is the one path through which every arm imports vllm.
-func (e *vllmEngine) importPath() string { return filepath.Join(e.cfg.WorkDir, "current") }
+// importPath is the one path through which every arm imports vllm. Servers of
+// several patches that run at the same time need one each: a module that is
+// imported late would come from another arm's tree.
+func (e *vllmEngine) importPath(patch string) string {
+	if e.apart {
+		return filepath.Join(e.cfg.WorkDir, "current-"+patch)
+	}
+	return filepath.Join(e.cfg.WorkDir, "current")
+}
 
 // switchTree points the import path at an arm's tree, atomically.
 func (e *vllmEngine) switchTree(patch string) error {
-	tmp := e.importPath() + ".next"
+	tmp := e.importPath(patch) + ".next"
 	if err := os.Remove(tmp); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := os.Symlink(e.trees[patch], tmp); err != nil {
 		return err
 	}
-	return os.Rename(tmp, e.importPath())
+	return os.Rename(tmp, e.importPath(patch))
 }
 
 func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
@@ -228,7 +239,7 @@ func (e *vllmEngine) serveArgs(spec Spec, port int) []string {
 
 // serverEnv is what this start adds to the inherited environment.
 func (e *vllmEngine) serverEnv(spec Spec) map[string]string {
-	env := map[string]string{nonceVariable: spec.Nonce, "PYTHONPATH": e.importPath()}
+	env := map[string]string{nonceVariable: spec.Nonce, "PYTHONPATH": e.importPath(spec.Arm.Patch)}
 	for _, kv := range e.cfg.Environ {
 		if rest, ok := strings.CutPrefix(kv, "PYTHONPATH="); ok && rest != "" {
 			env["PYTHONPATH"] += string(os.PathListSeparator) + rest
@@ -242,7 +253,7 @@ func (e *vllmEngine) info(spec Spec, port, pid int, env map[string]string) resul
 	command := append([]string{"python", "-P", "-m", "vllm.entrypoints.cli.main"}, e.serveArgs(spec, port)...)
 	return results.Server{
 		Engine: string(scenarios.EngineVLLM), Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: pid,
-		Command: tokens(command, spec, port, e.model), Env: envTokens(env, spec, e.importPath()),
+		Command: tokens(command, spec, port, e.model), Env: envTokens(env, spec, e.importPath(spec.Arm.Patch)),
 		Blobs: e.blobs[spec.Arm.Patch], Versions: e.versions, ModelConfig: e.config, ModelSHA256: e.digest,
 	}
 }

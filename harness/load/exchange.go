@@ -40,6 +40,7 @@ func (l *link) exchange(ctx context.Context, t Target, m message, record *result
 	unhook := context.AfterFunc(ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
 	start := time.Now()
 	record.SentNS = int64(start.Sub(t.Origin))
+	l.stamp.at = record.SentNS // nothing that answers it arrives earlier
 	failure := l.transfer(m, a)
 	record.EndNS = l.stamp.at
 	if failure != nil {

@@ -54,13 +54,12 @@ func (p *probe) stop() []lateness {
 	return p.samples
 }
 
-// probeHealth sums up the samples that were due from first to last, ns since
-// the origin.
-func probeHealth(samples []lateness, first, last int64, health *results.ClientHealth) {
+// probeHealth sums up the samples that were due within one of the bounds.
+func probeHealth(samples []lateness, within []bounds, health *results.ClientHealth) {
 	var late []float64
 	sum := 0.0
 	for _, s := range samples {
-		if s.due >= first && s.due <= last {
+		if slices.ContainsFunc(within, func(b bounds) bool { return s.due >= b.first && s.due <= b.last }) {
 			seconds := float64(s.late) / 1e9
 			late = append(late, seconds)
 			sum += seconds

@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/aituner/opprof/harness/arrival"
 )
 
 const (
@@ -58,7 +60,8 @@ func (l *link) ready(ctx context.Context) error {
 		l.redial++
 	}
 	l.dials++
-	l.conn, l.stamp.conn, l.idle = conn, conn, time.Now()
+	l.conn, l.idle = conn, time.Now()
+	l.stamp.on(conn)
 	return nil
 }
 
@@ -68,17 +71,45 @@ func (l *link) drop() {
 		return
 	}
 	l.conn.Close()
-	l.conn, l.stamp.conn = nil, nil
+	l.conn, l.stamp.conn, l.stamp.kernel = nil, nil, nil
 	l.head.Reset(&l.stamp)
 }
 
-// stamper notes when each socket read returned, on the monotonic clock since
-// the origin, before anything looks at the bytes.
+// stamper notes when the bytes of each read arrived, on the monotonic clock
+// since the origin, before anything looks at them: when the kernel had them or,
+// where it does not say so, when the read returned.
 type stamper struct {
 	conn   net.Conn
+	kernel *arrival.Conn // the same; nil: no stamps of the kernel
 	origin time.Time
 	at     int64
 	inHead int // bytes that may still be read while the head is read; < 0: no bound
+	// reads counts those that brought bytes, stamped the ones with a stamp of
+	// the kernel.
+	reads, stamped int
+}
+
+func (s *stamper) on(conn net.Conn) {
+	s.conn = conn
+	if kernel, ok := arrival.Wrap(conn); ok {
+		s.conn, s.kernel = kernel, kernel
+	}
+}
+
+// arrived is the time of the read that has just returned. A stamp of the kernel
+// that lies before what came last (floor) or in the future cannot be right, as
+// when the wall clock was set meanwhile.
+func (s *stamper) arrived(floor int64) int64 {
+	s.reads++
+	if s.kernel == nil {
+		return int64(time.Since(s.origin))
+	}
+	at, now, ok := s.kernel.Arrived(s.origin)
+	if !ok || at < floor || at > now {
+		return now
+	}
+	s.stamped++
+	return at
 }
 
 var errHugeHead = errors.New("response head is longer than 64 KiB")
@@ -91,7 +122,11 @@ func (s *stamper) Read(p []byte) (int, error) {
 		p = p[:min(len(p), s.inHead)]
 	}
 	n, err := s.conn.Read(p)
-	s.at = int64(time.Since(s.origin))
+	if n > 0 {
+		s.at = s.arrived(s.at)
+	} else {
+		s.at = int64(time.Since(s.origin))
+	}
 	if s.inHead > 0 {
 		s.inHead -= n
 	}

@@ -38,6 +38,15 @@ func (p *pool) put(l *link) {
 	p.idle = append(p.idle, l)
 }
 
+// stamped is the share of reads whose time is the kernel's, 0 to 1.
+func (p *pool) stamped() float64 {
+	reads, stamped := 0, 0
+	for _, l := range p.all {
+		reads, stamped = reads+l.stamp.reads, stamped+l.stamp.stamped
+	}
+	return float64(stamped) / float64(max(1, reads))
+}
+
 // dials counts connections opened, and of these the replacements.
 func (p *pool) dials() (all, again int) {
 	for _, l := range p.all {

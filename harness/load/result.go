@@ -1,16 +1,16 @@
 package load
 
 import (
-	"context"
 	"math"
+	"slices"
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
 
-// result puts together what the streams left.
-func (r *runner) result(ctx context.Context, samples []lateness) Result {
+// Result puts together what the parts that were sent have left.
+func (r *Session) Result() Result {
 	all := r.spec.Workload.Requests
 	res := Result{Planned: len(all) - r.spec.Workload.Warmup()}
 	for k := range all {
@@ -20,11 +20,12 @@ func (r *runner) result(ctx context.Context, samples []lateness) Result {
 		}
 		res.add(r.records[k], r.sent[k])
 	}
-	if ctx.Err() != nil && res.Unsent+res.Failed > 0 {
-		res.Stopped = context.Cause(ctx).Error()
+	if r.stopped != nil && res.Unsent+res.Failed > 0 {
+		res.Stopped = r.stopped.Error()
 	}
 	res.Dials, res.Redials = r.pool.dials()
-	r.health(&res, samples)
+	r.health(&res)
+	res.Client.KernelStamps = r.pool.stamped()
 	return res
 }
 
@@ -41,6 +42,20 @@ func (res *Result) add(record results.Request, s sent) {
 		res.TimedStartNS = earlier(res.TimedStartNS, s.wall)
 		res.TimedEndNS = max(res.TimedEndNS, s.last)
 	}
+	if record.Slice > 0 {
+		res.slice(record.Slice, s)
+	}
+}
+
+func (res *Result) slice(number int, s sent) {
+	i := slices.IndexFunc(res.Slices, func(one results.Slice) bool { return one.Number == number })
+	if i < 0 {
+		i = len(res.Slices)
+		res.Slices = append(res.Slices, results.Slice{Number: number})
+	}
+	one := &res.Slices[i]
+	one.Requests++
+	one.StartNS, one.EndNS = earlier(one.StartNS, s.wall), max(one.EndNS, s.last)
 }
 
 // earlier is the smaller of two times, where 0 is none.
@@ -52,33 +67,50 @@ func earlier(a, b int64) int64 {
 }
 
 // health fills in what depends on the bounds of the timed part.
-func (r *runner) health(res *Result, samples []lateness) {
-	first, lastSend, last := timedBounds(res.Requests)
-	if first == 0 {
+func (r *Session) health(res *Result) {
+	parts := timedBounds(res.Requests)
+	if len(parts) == 0 {
 		return
 	}
-	res.MeanLive = meanLive(res.Requests, first, lastSend)
-	probeHealth(samples, first, last, &res.Client)
+	var live, seconds float64
+	for _, b := range parts {
+		length := float64(max(1, b.lastSend-b.first))
+		live += length * meanLive(res.Requests, b.first, b.lastSend)
+		seconds += length
+	}
+	res.MeanLive = live / seconds
+	probeHealth(r.probes, parts, &res.Client)
 	if r.spec.Workload.Open {
 		res.Client.SendLateP99 = sendLateness(res.Requests)
 	}
-	now := readGC()
-	res.Client.GCPauses = int(now.cycles - r.gc.cycles)
-	res.Client.GCPauseSeconds = (now.paused - r.gc.paused).Seconds()
+	res.Client.GCPauses = int(r.pauses.cycles)
+	res.Client.GCPauseSeconds = r.pauses.paused.Seconds()
 }
 
-// timedBounds are the first and the last timed send and the last timed end, ns
-// since the origin; 0 if nothing was sent.
-func timedBounds(requests []results.Request) (first, lastSend, last int64) {
+// bounds are the first and the last timed send and the last timed end of a
+// slice, ns since the origin.
+type bounds struct{ first, lastSend, last int64 }
+
+// timedBounds returns the bounds of each slice in which a timed request was
+// sent; a phase that is not cut is one.
+func timedBounds(requests []results.Request) []bounds {
+	var all []bounds
+	place := map[int]int{}
 	for i := range requests {
 		r := &requests[i]
 		if r.Warmup || r.SentNS == 0 {
 			continue
 		}
-		first = earlier(first, r.SentNS)
-		lastSend, last = max(lastSend, r.SentNS), max(last, r.EndNS)
+		at, seen := place[r.Slice]
+		if !seen {
+			at = len(all)
+			place[r.Slice], all = at, append(all, bounds{})
+		}
+		b := &all[at]
+		b.first = earlier(b.first, r.SentNS)
+		b.lastSend, b.last = max(b.lastSend, r.SentNS), max(b.last, r.EndNS)
 	}
-	return first, lastSend, last
+	return all
 }
 
 // meanLive is the mean number of requests in flight, warm-up included, between
@@ -117,5 +149,6 @@ func (res *Result) Phase(plan scenarios.Phase) results.Phase {
 		Undefined:     undefined,
 		MeanLive:      res.MeanLive,
 		Client:        res.Client,
+		Slices:        res.Slices,
 	}
 }

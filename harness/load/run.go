@@ -10,11 +10,7 @@ package load
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/aituner/opprof/harness/workload"
@@ -26,13 +22,13 @@ import (
 // enough to make it INVALID, some more show a pattern.
 const maxFailures = 16
 
-// Spec is one phase to run.
+// Spec is one phase on one server.
 type Spec struct {
 	Target   Target
 	Workload workload.Workload
 	Arrival  scenarios.Arrival
-	// OnTimed, if set, is called once in a goroutine of its own when the first
-	// timed request is sent. Run returns after it has returned.
+	// OnTimed, if set, is called in a goroutine of its own when a Send sends its
+	// first timed request. Send returns after it has returned.
 	OnTimed func()
 }
 
@@ -50,6 +46,8 @@ type Result struct {
 	// its concurrency there.
 	MeanLive float64
 	Client   results.ClientHealth
+	// Slices are the parts with a number of their own, without their position.
+	Slices []results.Slice
 	// Dials counts connections opened, Redials those that replaced one which
 	// was closed or too old between two requests. Neither is part of a TTFT.
 	Dials, Redials int
@@ -59,108 +57,38 @@ type Result struct {
 	Stopped string
 }
 
-// Run sends the workload of one phase. The returned error is for a spec that
-// can't be run or a server that can't be reached before the first send; what
-// goes wrong later is in the records and in Stopped. When the context ends,
-// requests in flight fail and the remaining ones count as unsent.
+// Run sends the workload of one phase without a break. The returned error is for
+// a spec that can't be run or a server that can't be reached before the first
+// send; what goes wrong later is in the records and in Stopped. When the context
+// ends, requests in flight fail and the remaining ones count as unsent.
 func Run(ctx context.Context, spec Spec) (Result, error) {
-	r, err := newRunner(spec)
+	s, err := Open(ctx, spec)
 	if err != nil {
 		return Result{}, err
 	}
-	defer r.closeLinks()
-	ctx, r.stop = context.WithCancelCause(ctx)
-	defer r.stop(nil)
-	send := r.closedLoop
-	connections := min(spec.Arrival.Streams, len(spec.Workload.Requests))
-	if spec.Workload.Open {
-		send, connections = r.openLoop, r.firstConnections()
-	}
-	if err := r.connect(ctx, connections); err != nil {
-		return Result{}, err
-	}
-	runtime.GC() // the garbage of the preparation is not collected in the timed part
-	probe := startProbe(spec.Target.Origin)
-	send(ctx)
-	r.work.Wait()
-	r.hooks.Wait()
-	return r.result(ctx, probe.stop()), nil
-}
-
-// runner is the state of one Run.
-type runner struct {
-	spec     Spec
-	messages []message
-	records  []results.Request // by index
-	sent     []sent            // by index
-	started  []bool            // by index: the request was taken up
-	next     atomic.Int64
-	failures atomic.Int64
-	stop     context.CancelCauseFunc
-	timed    sync.Once
-	gc       gcPauses // at the start of the timed part
-	work     sync.WaitGroup
-	hooks    sync.WaitGroup
-	pool     pool
-}
-
-func newRunner(spec Spec) (*runner, error) {
-	if err := spec.Target.check(); err != nil {
-		return nil, err
-	}
-	n := len(spec.Workload.Requests)
-	if n == spec.Workload.Warmup() {
-		return nil, fmt.Errorf("load: phase %s has no timed request", spec.Workload.Phase)
-	}
-	if !spec.Workload.Open && spec.Arrival.Streams < 1 {
-		return nil, fmt.Errorf("load: phase %s: a closed loop needs at least one stream", spec.Workload.Phase)
-	}
-	return &runner{
-		spec:     spec,
-		messages: spec.Target.messages(spec.Workload.Requests),
-		records:  make([]results.Request, n),
-		sent:     make([]sent, n),
-		started:  make([]bool, n),
-		pool:     pool{target: spec.Target},
-	}, nil
-}
-
-// connect opens the first connections, a few at a time.
-func (r *runner) connect(ctx context.Context, n int) error {
-	links := make([]*link, n)
-	errs := make([]error, n)
-	slots := make(chan struct{}, 16)
-	var dialling sync.WaitGroup
-	for i := range n {
-		links[i] = r.pool.open()
-		slots <- struct{}{}
-		dialling.Go(func() {
-			errs[i] = links[i].ready(ctx)
-			<-slots
-		})
-	}
-	dialling.Wait()
-	r.pool.idle = links
-	if err := errors.Join(errs...); err != nil {
-		return fmt.Errorf("load: %d connections before phase %s: %w", n, r.spec.Workload.Phase, err)
-	}
-	return nil
+	defer s.Close()
+	s.Send(ctx, Part{To: len(spec.Workload.Requests)})
+	return s.Result(), nil
 }
 
 // closedLoop starts the streams evenly over the ramp: stream i after
-// i/streams of it. A stream sends the next request of the list as soon as its
+// i/streams of it; in a slice all at once. A stream sends the next request of the list as soon as its
 // last one ended; warm-up and timed requests follow each other without a drain.
-func (r *runner) closedLoop(ctx context.Context) {
+func (r *Session) closedLoop(ctx context.Context) {
 	streams := len(r.pool.idle)
+	r.next.Store(int64(r.From))
 	for i, l := range r.pool.idle {
 		wait := r.spec.Arrival.Ramp * time.Duration(i) / time.Duration(streams)
+		if r.Slice > 0 {
+			wait = 0
+		}
 		r.work.Go(func() {
 			if !sleep(ctx, wait) {
 				return
 			}
 			for ctx.Err() == nil {
 				k := int(r.next.Add(1)) - 1
-				if k >= len(r.messages) {
+				if k >= r.To {
 					return
 				}
 				r.send(ctx, l, k, i)
@@ -171,10 +99,14 @@ func (r *runner) closedLoop(ctx context.Context) {
 
 // openLoop sends each request at its intended time, whatever the earlier ones
 // do.
-func (r *runner) openLoop(ctx context.Context) {
-	start := time.Now()
-	for k, request := range r.spec.Workload.Requests {
-		intended := start.Add(request.Offset)
+func (r *Session) openLoop(ctx context.Context) {
+	requests := r.spec.Workload.Requests
+	start := time.Now().Add(-requests[r.From].Offset)
+	if r.From == 0 {
+		start = time.Now()
+	}
+	for k := r.From; k < r.To; k++ {
+		intended := start.Add(requests[k].Offset)
 		if !sleep(ctx, time.Until(intended)) {
 			return
 		}
@@ -187,23 +119,12 @@ func (r *runner) openLoop(ctx context.Context) {
 	}
 }
 
-// firstConnections is what an open loop opens before it starts: one for each
-// request of two seconds, 8 to 256. It dials more when none is idle. A trace has
-// no stated rate, only that of its times.
-func (r *runner) firstConnections() int {
-	all, rate := r.spec.Workload.Requests, r.spec.Arrival.Rate
-	if last := all[len(all)-1].Offset.Seconds(); rate == 0 && last > 0 {
-		rate = float64(len(all)) / last
-	}
-	return min(int(min(max(2*rate, 8), 256)), len(all))
-}
-
 // send sends request k over a connection and judges the outcome.
-func (r *runner) send(ctx context.Context, l *link, k, stream int) {
+func (r *Session) send(ctx context.Context, l *link, k, stream int) {
 	request := r.spec.Workload.Requests[k]
 	record := &r.records[k]
 	record.Phase, record.Index, record.Warmup = r.spec.Workload.Phase, request.Index, request.Warmup
-	record.Stream, record.WantTokens, record.CachedTokens = stream, request.MaxTokens, -1
+	record.Stream, record.WantTokens, record.CachedTokens, record.Slice = stream, request.MaxTokens, -1, r.Slice
 	if err := l.ready(ctx); err != nil {
 		r.refused(ctx, k, err)
 		return
@@ -224,7 +145,7 @@ func (r *runner) send(ctx context.Context, l *link, k, stream int) {
 // refused ends the run: a server that takes no connections is gone, and
 // hammering it helps nobody. A dial that the end of the load cut short leaves
 // its request unsent.
-func (r *runner) refused(ctx context.Context, k int, err error) {
+func (r *Session) refused(ctx context.Context, k int, err error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -234,19 +155,13 @@ func (r *runner) refused(ctx context.Context, k int, err error) {
 	r.stop(fmt.Errorf("stopped: the server takes no connections: %w", err))
 }
 
-func (r *runner) timedStarts() {
+func (r *Session) timedStarts() {
 	r.hooks.Go(func() {
 		r.gc = readGC()
 		if r.spec.OnTimed != nil {
 			r.spec.OnTimed()
 		}
 	})
-}
-
-func (r *runner) closeLinks() {
-	for _, l := range r.pool.all {
-		l.drop()
-	}
 }
 
 // sleep waits and reports whether the context is still alive.

@@ -182,20 +182,19 @@ func TestProbeNumbers(t *testing.T) {
 		samples = append(samples, lateness{due: i, late: i * 1e6})
 	}
 	var health results.ClientHealth
-	probeHealth(samples, 1, 99, &health)
+	probeHealth(samples, []bounds{{first: 1, last: 99}}, &health)
 	assert.Equal(t, 99, health.Probes)
 	assert.InDelta(t, 0.050, health.ProbeLagMean, 1e-12)
 	assert.InDelta(t, 0.09802, health.ProbeLagP99, 1e-12)
 	assert.InDelta(t, 0.099, health.ProbeLagMax, 1e-12)
-	probeHealth(samples, 200, 300, &health)
+	probeHealth(samples, []bounds{{first: 200, last: 300}}, &health)
 	assert.Zero(t, health.Probes)
 }
 
 func TestMeanLive(t *testing.T) {
 	r := []results.Request{{SentNS: 10, EndNS: 30, Warmup: true}, {SentNS: 20, EndNS: 40}, {SentNS: 60, EndNS: 90}, {Error: "not sent"}}
-	first, lastSend, last := timedBounds(r)
-	assert.Equal(t, []int64{20, 60, 90}, []int64{first, lastSend, last})
-	assert.InDelta(t, 30.0/40, meanLive(r, first, lastSend), 1e-12)
+	assert.Equal(t, []bounds{{20, 60, 90}}, timedBounds(r))
+	assert.InDelta(t, 30.0/40, meanLive(r, 20, 60), 1e-12)
 	assert.Equal(t, 2.0, meanLive(r, 20, 20), "one instant")
 	assert.Equal(t, 0.0, meanLive(r, 45, 55))
 }
@@ -375,9 +374,9 @@ func TestConnectionsOfATrace(t *testing.T) {
 	for want, last := range map[int]time.Duration{8: 100 * time.Second, 20: 10 * time.Second, 100: 100 * ms} {
 		w := workload.Workload{Open: true, Requests: make([]workload.Request, 100)}
 		w.Requests[99].Offset = last
-		r := runner{spec: Spec{Workload: w, Arrival: scenarios.Arrival{Kind: "trace", Scale: 1}}}
+		r := Session{spec: Spec{Workload: w, Arrival: scenarios.Arrival{Kind: "trace", Scale: 1}}}
 		assert.Equal(t, want, r.firstConnections())
 	}
-	r := runner{spec: Spec{Workload: workload.Workload{Requests: make([]workload.Request, 100)}}}
+	r := Session{spec: Spec{Workload: workload.Workload{Requests: make([]workload.Request, 100)}}}
 	assert.Equal(t, 8, r.firstConnections(), "all at once")
 }

@@ -149,12 +149,15 @@ func openFiles(j subject) outcome {
 	return ok("%s", finding)
 }
 
-// memory compares the weights with what is free where they go. Arms run one
-// after the other, so there is one server at a time.
+// memory compares the weights with what is free where they go: of one server,
+// or of all arms if these are interleaved.
 func memory(j subject) outcome {
 	weights := j.Model.Value.WeightBytes
 	if j.Model.Err != nil || weights == 0 {
 		return skip("no weight files to judge by")
+	}
+	if j.s.Design.Interleaved() {
+		weights *= uint64(len(j.s.Arms))
 	}
 	if j.GPUs.Err == nil {
 		return j.gpuMemory(weights)

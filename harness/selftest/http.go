@@ -29,11 +29,11 @@ func (s *Server) serveModels(w http.ResponseWriter, _ *http.Request) {
 	}}})
 }
 
-// serveCompletions answers one request. The received time is taken when its last
-// byte has been read, before anything is parsed.
+// serveCompletions answers one request. Its last byte was received when the kernel
+// says so, or else when it has been read, before anything is parsed.
 func (s *Server) serveCompletions(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	received := HostTime()
+	at := received(r)
 	if err != nil {
 		refuse(w, http.StatusBadRequest, fmt.Errorf("read the request: %w", err))
 		return
@@ -47,7 +47,7 @@ func (s *Server) serveCompletions(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, fmt.Errorf("model %q is not served, %q is", asked.Model, s.cfg.Model))
 		return
 	}
-	s.stream(w, asked, received)
+	s.stream(w, asked, at)
 }
 
 // stream hands the response to Run and waits until it is written.

@@ -25,7 +25,7 @@ type Served struct {
 	// Tag is the index that the client wrote into the prompt's token ids, -1
 	// for a prompt of text.
 	Tag        int   `json:"tag"`
-	ReceivedNS int64 `json:"received_ns"` // the whole request has been read
+	ReceivedNS int64 `json:"received_ns"` // the last byte of the request was there
 	// WriteNS holds, for each chunk with a token, the time right before it was
 	// written.
 	WriteNS []int64 `json:"write_ns"`

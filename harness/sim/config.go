@@ -52,7 +52,11 @@ type Config struct {
 	// factor drawn once per start, both relative and normally distributed.
 	Noise    Percent
 	RunNoise Percent
-	// Seed of both; 0 draws one, so that starts differ.
+	// HostDrift is the standard deviation of a factor that all engines of a host
+	// share and that wanders over half a minute; HostSeed draws its course.
+	HostDrift Percent
+	HostSeed  uint64
+	// Seed of Noise and RunNoise; 0 draws one, so that starts differ.
 	Seed uint64
 	// RecordCost is how much longer a step takes while step records are
 	// written: the true cost that a campaign has to find.
@@ -101,6 +105,8 @@ func (c *Config) Flags(fs *pflag.FlagSet) {
 	fs.DurationVar(&c.StepPerPrefillToken, "step-per-prefill-token", c.StepPerPrefillToken, "added per prefill token")
 	fs.Var(&c.Noise, "noise", "relative standard deviation of a step's duration")
 	fs.Var(&c.RunNoise, "run-noise", "relative standard deviation of a factor drawn once per start")
+	fs.Var(&c.HostDrift, "host-drift", "relative standard deviation of a slow factor that all engines of the host share")
+	fs.Uint64Var(&c.HostSeed, "host-seed", c.HostSeed, "course of the host drift")
 	fs.Uint64Var(&c.Seed, "seed", c.Seed, "seed of the noise, 0 draws one")
 	fs.Var(&c.RecordCost, "record-cost", "relative slowdown while step records are written")
 	fs.IntVar(&c.MaxNumSeqs, "max-num-seqs", c.MaxNumSeqs, "requests that may run at the same time")

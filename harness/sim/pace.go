@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"math"
 	"math/rand/v2"
 	"time"
 )
@@ -43,7 +44,23 @@ func (p *pace) duration(st *step) time.Duration {
 			d += p.cfg.StepPerDecode
 		}
 	}
-	return time.Duration(float64(d) * p.factor * p.draw(p.cfg.Noise))
+	return time.Duration(float64(d) * p.factor * p.draw(p.cfg.Noise) * p.drift(time.Now()))
+}
+
+// driftPeriod is the time between two independent values of the host drift.
+const driftPeriod = 30 * time.Second
+
+// drift is the host's factor at a time: a straight line between normal values
+// drawn for each period of the wall clock, the same in every process.
+func (p *pace) drift(now time.Time) float64 {
+	if p.cfg.HostDrift == 0 {
+		return 1
+	}
+	at := float64(now.UnixNano()) / float64(driftPeriod)
+	knot := math.Floor(at)
+	value := func(k float64) float64 { return rand.New(rand.NewPCG(p.cfg.HostSeed, uint64(int64(k)))).NormFloat64() }
+	left := at - knot
+	return max(0.1, 1+float64(p.cfg.HostDrift)/100*(value(knot)*(1-left)+value(knot+1)*left))
 }
 
 // deadline is when a step of duration d ends. Back-to-back steps are chained to

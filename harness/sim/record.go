@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/aituner/opprof/results/steps"
@@ -29,7 +30,7 @@ type recorder struct {
 	empty   *steps.Record // the run of empty steps that is not written yet
 	footer  steps.Footer
 	lost    int64 // records dropped so far
-	full    bool  // the fault disk-full has struck
+	full    bool  // nothing can be written any more
 	unsaid  int64 // steps dropped since the last record
 	spoiled bool  // the fault that spoils one record has done so
 	damaged bool  // what may stand between two records does
@@ -102,21 +103,29 @@ func (r *recorder) write(rec steps.Record) error {
 		return err
 	}
 	r.spoil(&rec)
-	return r.out.Write(rec)
+	err := r.out.Write(rec)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EFBIG) {
+		r.giveUp()
+		return nil
+	}
+	return err
 }
 
 // diskFull commits the fault of that name: what it cannot write, the recorder
 // drops and says so once, and serving goes on.
 func (r *recorder) diskFull(step int64) bool {
-	f, on := r.faults.set[faultDiskFull]
-	if !on || step < f.n {
-		return false
+	if f, on := r.faults.set[faultDiskFull]; on && step >= f.n {
+		r.giveUp()
 	}
+	return r.full
+}
+
+// giveUp ends the file where it is, as the recorder for vLLM does.
+func (r *recorder) giveUp() {
 	if !r.full {
 		r.full = true
 		fmt.Fprintln(r.cfg.Log, "WARNING opprof: step records cannot be written: no space left on device")
 	}
-	return true
 }
 
 // damage commits the faults that spoil the file between two records.

@@ -119,26 +119,44 @@ func collect(requests []*results.Request, of latency) []float64 {
 }
 
 // rates sets throughput and request rate: successful timed requests over the
-// time from the first timed send to the read of the last timed token. That time
-// includes requests that failed, their tokens do not count.
+// timed seconds. These include requests that failed, their tokens do not count.
 func rates(values map[string]float64, timed, good []*results.Request) {
-	first, last := int64(math.MaxInt64), int64(0)
-	for _, r := range timed {
-		if r.SentNS > 0 {
-			first = min(first, r.SentNS)
-		}
-		last = max(last, r.LastNS)
-	}
 	tokens := 0
 	for _, r := range good {
 		tokens += r.OutputTokens
 	}
-	if last <= first || tokens == 0 {
+	seconds := timedSeconds(timed)
+	if seconds <= 0 || tokens == 0 {
 		return
 	}
-	seconds := span(first, last, 1)
 	values["output_throughput"] = float64(tokens) / seconds
 	values["request_rate"] = float64(len(good)) / seconds
+}
+
+// TimedSeconds is how long the timed part of a phase lasted: from the first
+// timed send to the read of the last timed token, for interleaved arms summed
+// over the slices. 0: no token arrived.
+func TimedSeconds(requests []results.Request) float64 { return timedSeconds(timedOnly(requests)) }
+
+func timedSeconds(timed []*results.Request) float64 {
+	type bounds struct{ first, last int64 }
+	parts := map[int]bounds{} // by slice
+	for _, r := range timed {
+		if r.SentNS == 0 {
+			continue
+		}
+		b, seen := parts[r.Slice]
+		if !seen || r.SentNS < b.first {
+			b.first = r.SentNS
+		}
+		b.last = max(b.last, r.LastNS)
+		parts[r.Slice] = b
+	}
+	total := int64(0) // whole nanoseconds: the sum has no order
+	for _, b := range parts {
+		total += max(0, b.last-b.first)
+	}
+	return span(0, total, 1)
 }
 
 // Quantile is the p-quantile (0 to 1) of ascending values by linear

@@ -36,7 +36,7 @@ type Comparison struct {
 func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Attempt) Comparison {
 	p := newPairing(plan, c, attempts)
 	var out Comparison
-	for _, rule := range []func(*pairing) []Finding{armsDiffer, compileCaches, kvBlocks, prefixHits, preemptions} {
+	for _, rule := range []func(*pairing) []Finding{armsDiffer, compileCaches, kvBlocks, prefixHits, preemptions, slicesDiffer, stampsDiffer} {
 		out.Findings = append(out.Findings, rule(p)...)
 	}
 	out.Identity = p.outputs()

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"github.com/aituner/opprof/harness"
+	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/results"
+)
+
+// look judges a campaign at a planned look. The harness measures and the report
+// judges; neither knows the other, and they meet here. Only a PASS or a FAIL ends
+// a campaign before its last block.
+func look(dir string, blocks int) (harness.Judgement, error) {
+	c, err := results.Load(dir)
+	if err != nil {
+		return harness.Judgement{}, err
+	}
+	v, err := report.Look(c, blocks, version)
+	if err != nil {
+		return harness.Judgement{}, err
+	}
+	decided := v.ExitCode == report.ExitPass || v.ExitCode == report.ExitFail
+	return harness.Judgement{Verdict: string(v.Verdict), Stop: decided}, nil
+}
