@@ -93,7 +93,8 @@ def load_recorders(trees: pathlib.Path):
         assert spec is not None and spec.loader is not None
         module = sys.modules[name] = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        module.source_blobs = dict  # the patched files are not in this package
+        # The patched files are not in this package.
+        module.__dict__["source_blobs"] = dict
         if hasattr(module, "StepWriter"):
             module.StepWriter._run = timed(module.StepWriter._run)
         modules[path.name] = module
