@@ -55,17 +55,22 @@ type tried struct {
 
 // tryControl runs `opbench control` behind its command line: pilot, campaign,
 // verdict. sabotage says which faults a server commits.
-func tryControl(t *testing.T, out string, f runFlags, sabotage func(engine.Spec) []string) (got tried) {
+func tryControl(t *testing.T, out string, f runFlags, sabotage func(engine.Spec) []string) tried {
 	t.Helper()
-	s, err := scenarios.Load("control-test.yaml", []byte(controlScenario), scenarios.Known{})
+	return tryScenario(t, controlScenario, out, f, sabotage)
+}
+
+func tryScenario(t *testing.T, scenario, out string, f runFlags, sabotage func(engine.Spec) []string) (got tried) {
+	t.Helper()
+	s, err := scenarios.Load("control-test.yaml", []byte(scenario), scenarios.Known{})
 	require.NoError(t, err)
-	plan, err := harness.Plan(s, "control-test.yaml", []byte(controlScenario), version)
+	plan, err := harness.Plan(s, "control-test.yaml", []byte(scenario), version)
 	require.NoError(t, err)
 	var text bytes.Buffer
 	a := &app{stdout: &text, stderr: &text}
 	f.quiet = true
 	err = a.tryOn(context.Background(), &engine.InProcess{Sabotage: sabotage},
-		control{"control-test.yaml", s, []byte(controlScenario), out}, f, plan.Hash)
+		control{"control-test.yaml", s, []byte(scenario), out}, f, plan.Hash)
 	if err != nil {
 		var exit *exitError
 		require.ErrorAs(t, err, &exit)
@@ -109,6 +114,29 @@ func TestControlFindsItsSlowdown(t *testing.T) {
 		assert.DirExists(t, filepath.Join(got.dirs[0], "pilot", "1", "blocks"))
 		err = harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &engine.InProcess{}})
 		assert.ErrorContains(t, err, "is complete", "and its plan is one that this binary makes")
+	})
+}
+
+// On servers that run at the same time each step of the pilot has both orders:
+// the one started second is faster here by more than the slowdown.
+func TestControlOfInterleavedArms(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		scenario := strings.Replace(controlScenario, "cooldown: 1s", "cooldown: 1s, interleave: {slice: 1s}", 1)
+		started := map[string]int{}
+		got := tryScenario(t, scenario, t.TempDir(), runFlags{}, func(s engine.Spec) []string {
+			block := filepath.Dir(s.RunDir)
+			if started[block]++; started[block] == 1 {
+				return []string{"slow=7%"}
+			}
+			return nil
+		})
+		require.NotNil(t, got.view, got.text)
+		assert.Equal(t, 0, got.code, got.text)
+		plan, err := results.ReadPlan(got.dirs[0])
+		require.NoError(t, err)
+		last := plan.Pilot.Steps[plan.Pilot.Chosen-1].Values[0]
+		assert.True(t, last.RisePct >= 5 && last.RisePct <= 6, "%+v", last)
+		assert.DirExists(t, filepath.Join(got.dirs[0], "pilot", "1", "blocks", "0002", "plain"))
 	})
 }
 

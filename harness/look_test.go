@@ -91,6 +91,8 @@ func TestLooksDecide(t *testing.T) {
 			assert.True(t, campaign.Complete)
 			assert.Len(t, campaign.Attempts, 2+2*c.blocks, c.name)
 			assert.Zero(t, last.Left, "nothing is left to wait for")
+			assert.Equal(t, 2+2*c.blocks, last.Done)
+			assert.Equal(t, last.Runs, last.Done)
 			if c.blocks == 12 {
 				assert.NotContains(t, strings.Join(said, "\n"), "INCONCLUSIVE", "who sees a verdict is tempted to stop")
 			}

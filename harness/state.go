@@ -122,5 +122,8 @@ func (s *state) done() (done, total int) {
 			}
 		}
 	}
+	if s.stopped {
+		total = done // a look made the other blocks needless
+	}
 	return done, total
 }

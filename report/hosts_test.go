@@ -37,6 +37,20 @@ func TestTwoHostsArePooledWithin(t *testing.T) {
 	assert.False(t, m.estimate.HasBootT, "no host has six blocks: t at the stricter level")
 }
 
+// Two ways of grouping blocks cannot be combined; the harness keeps such a plan
+// on its host.
+func TestOrderAdjustmentOnTwoHostsIsInvalid(t *testing.T) {
+	t.Parallel()
+	tr := newTrial(t, 8)
+	tr.scenario.Design.AdjustOrder = true
+	tr.edit = func(r *recorded) {
+		if r.run.Key.Block > "0004" {
+			r.env.Host = "node8"
+		}
+	}
+	assert.Equal(t, "INVALID(not analysable)", build(t, tr.write(t.TempDir())).Result)
+}
+
 // The noise of a host with a single block is unknown: it is shown, not pooled.
 func TestLoneBlockIsShownNotPooled(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func resamples(groups []group, seed uint64) []resample {
 		n += len(g.values)
 	}
 	if n > exactLimit {
-		return monteCarlo(groups, seed)
+		return monteCarlo(groups, seed, draws)
 	}
 	all := enumerate(groups[0])
 	for _, g := range groups[1:] {
@@ -103,7 +103,7 @@ func (e *enumerator) emit(kinds int, sum, squares, count float64) {
 	if kinds > 1 {
 		ss = spread(sum, squares, float64(e.n))
 	}
-	e.out = append(e.out, resample{shift: sum * e.scale, ss: ss, count: count})
+	e.out = append(e.out, resample{shift: float64(sum * e.scale), ss: ss, count: count})
 }
 
 // spread returns the sum of squares about the mean of a resample that isn't
@@ -124,9 +124,9 @@ func product(a, b []resample) []resample {
 	return out
 }
 
-func monteCarlo(groups []group, seed uint64) []resample {
+func monteCarlo(groups []group, seed uint64, n int) []resample {
 	source := rand.NewPCG(seed, stream)
-	out := make([]resample, draws)
+	out := make([]resample, n)
 	for i := range out {
 		out[i].count = 1
 		for _, g := range groups {

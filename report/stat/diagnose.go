@@ -74,7 +74,7 @@ func Outliers(d []float64) ([]int, error) {
 	for i, x := range d {
 		distance[i] = math.Abs(x - center)
 	}
-	limit := 5*1.4826*median(distance) + tieTolerance(slices.Sorted(slices.Values(d)))
+	limit := float64(5*1.4826*median(distance)) + tieTolerance(slices.Sorted(slices.Values(d)))
 	var far []int
 	for i, x := range distance {
 		if x > limit {

@@ -7,7 +7,8 @@
 // Results are reproducible: values are sorted before they are summed, the
 // bootstrap is enumerated exactly up to twelve blocks, and above that the
 // generator is seeded by the caller. The order of the blocks changes nothing but
-// the order diagnostics. Products are rounded before they are added, so that no
-// compiler fuses the two in our sums; what is left between processor families is
-// the last digit of math.Log and of gonum's distributions.
+// the order diagnostics. Bounds and margins are the same on every processor, bit
+// for bit: products are rounded before they are added, so that no compiler fuses
+// the two, logarithms are computed in wide arithmetic, and what comes from a
+// distribution function is rounded to twelve digits.
 package stat

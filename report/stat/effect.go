@@ -44,11 +44,10 @@ func LogRatio(baseline, candidate float64, dir Direction) (float64, error) {
 	if dir == HigherIsBetter {
 		worse, better = baseline, candidate
 	}
-	d := math.Log(worse / better)
-	if math.IsInf(d, 0) {
+	if ratio := worse / better; ratio == 0 || math.IsInf(ratio, 1) {
 		return 0, fmt.Errorf("log ratio: %g and %g are too far apart to be two runs of one metric: check the units", baseline, candidate)
 	}
-	return d, nil
+	return ln(wide(worse), wide(better)), nil
 }
 
 func positive(name string, x float64) error {
@@ -59,31 +58,31 @@ func positive(name string, x float64) error {
 }
 
 // Margin turns the accepted loss, a fraction of the baseline such as 0.03, into
-// the scale of d: ln(1+f) for times, −ln(1−f) for throughput. It returns NaN, which Judge
-// reads as INVALID, if the fraction isn't in (0, 1) or the direction is
-// undeclared.
+// the scale of d: ln(1+f) for times, −ln(1−f) for throughput. It returns NaN,
+// which Judge reads as INVALID, if the fraction isn't in (0, 1) or the direction
+// is undeclared.
 func Margin(fraction float64, dir Direction) float64 {
 	if !(fraction > 0 && fraction < 1) {
 		return math.NaN()
 	}
 	switch dir {
 	case LowerIsBetter:
-		return math.Log1p(fraction)
+		return ln(wide(1).Add(wide(1), wide(fraction)), wide(1))
 	case HigherIsBetter:
-		return -math.Log1p(-fraction)
+		return ln(wide(1), wide(1).Sub(wide(1), wide(fraction)))
 	}
 	return math.NaN()
 }
 
 // Percent turns d into the percentage that a report shows, positive is worse:
-// 100(e^d − 1) is the rise of a time, 100(1 − e^−d) the loss of throughput. It
-// is NaN for an undeclared direction.
+// 100(e^d − 1) is the rise of a time, 100(1 − e^−d) the loss of throughput, both
+// to twelve digits. It is NaN for an undeclared direction.
 func Percent(d float64, dir Direction) float64 {
 	switch dir {
 	case LowerIsBetter:
-		return 100 * math.Expm1(d)
+		return twelveDigits(100 * math.Expm1(d))
 	case HigherIsBetter:
-		return -100 * math.Expm1(-d)
+		return twelveDigits(-100 * math.Expm1(-d))
 	}
 	return math.NaN()
 }

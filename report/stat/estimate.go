@@ -2,7 +2,6 @@ package stat
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -75,7 +74,7 @@ func Analyze(d []float64, opt Options) (Estimate, error) {
 	if e.ZeroVariance {
 		return e, fmt.Errorf("analyze %d blocks: %w", e.N, ErrZeroVariance)
 	}
-	e.OneSided95 = p.mean + tQuantile(0.05, p.df)*p.se
+	e.OneSided95 = p.mean + float64(tQuantile(0.05, p.df)*p.se)
 	if opt.Order == nil && opt.Host == nil {
 		means := shifts(all)
 		e.Percentile = p.percentile(means, opt.Alpha, 1-opt.Alpha)
@@ -124,6 +123,11 @@ func prepare(d []float64, opt *Options) (p pooled, least int, err error) {
 
 // bounds computes what the verdict needs and returns the resamples for reuse.
 func bounds(p pooled, least int, opt Options) (Estimate, []resample) {
+	return boundsFrom(p, least, opt.Alpha, func(g []group) []resample { return resamples(g, opt.Seed) })
+}
+
+// boundsFrom leaves it to the caller how groups are resampled.
+func boundsFrom(p pooled, least int, alpha float64, resample func([]group) []resample) (Estimate, []resample) {
 	e := Estimate{N: p.n, Mean: p.mean, SD: p.sd, SE: p.se, DF: p.df}
 	var large []group
 	for _, g := range p.groups {
@@ -137,18 +141,18 @@ func bounds(p pooled, least int, opt Options) (Estimate, []resample) {
 		e.ZeroVariance = true
 		return e, nil
 	}
-	e.P = 2 * distuv.StudentsT{Sigma: 1, Nu: p.df}.CDF(-math.Abs(p.mean/p.se))
+	e.P = p.pValue()
 	if len(large) == 0 || pool(large).sd == 0 {
 		// Without the bootstrap's guard against skew the t bound alone needs the
 		// stricter level: one-sided 99 % in place of 97.5 %.
-		e.T = p.tInterval(0.4 * opt.Alpha)
+		e.T = p.tInterval(0.4 * alpha)
 		e.L, e.U = e.T.Lo, e.T.Hi
 		return e, nil
 	}
-	all := resamples(large, opt.Seed)
+	all := resample(large)
 	e.HasBootT = true
-	e.T = p.tInterval(opt.Alpha)
-	e.BootT = p.bootT(all, large, opt.Alpha)
+	e.T = p.tInterval(alpha)
+	e.BootT = p.bootT(all, large, alpha)
 	e.L, e.U = min(e.T.Lo, e.BootT.Lo), max(e.T.Hi, e.BootT.Hi)
 	return e, all
 }
@@ -196,6 +200,6 @@ func (e *Estimate) hosts(p pooled, host []string) {
 		e.Q += float64(float64(len(g.values)) * float64(z*z))
 	}
 	if len(p.groups) > 1 {
-		e.QP = distuv.ChiSquared{K: float64(len(p.groups) - 1)}.Survival(e.Q)
+		e.QP = twelveDigits(distuv.ChiSquared{K: float64(len(p.groups) - 1)}.Survival(e.Q))
 	}
 }

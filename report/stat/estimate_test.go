@@ -103,7 +103,7 @@ func TestSpreadIsPositive(t *testing.T) {
 
 func TestDrawingSeesDegenerateResamples(t *testing.T) {
 	degenerate := 0
-	for _, r := range monteCarlo([]group{newGroup([]float64{.1, .3}, 1)}, 1) {
+	for _, r := range monteCarlo([]group{newGroup([]float64{.1, .3}, 1)}, 1, draws) {
 		if r.ss == 0 {
 			degenerate++
 		}
@@ -176,7 +176,7 @@ func TestGroupedEnumerationAgreesWithDrawing(t *testing.T) {
 	groups := []group{newGroup(sleep[:5], .5), newGroup(sleep[5:], .5)}
 	p := pool(groups)
 	exact := p.bootT(resamples(groups, 0), groups, .025)
-	drawn := p.bootT(monteCarlo(groups, 3), groups, .025)
+	drawn := p.bootT(monteCarlo(groups, 3, draws), groups, .025)
 	assert.InDelta(t, exact.Lo, drawn.Lo, .03*p.sd)
 	assert.InDelta(t, exact.Hi, drawn.Hi, .03*p.sd)
 }

@@ -12,9 +12,10 @@ type Interval struct {
 	Lo, Hi float64
 }
 
-// tQuantile returns the upper alpha point of Student's t.
+// tQuantile returns the upper alpha point of Student's t, to twelve digits like a
+// printed table.
 func tQuantile(alpha, df float64) float64 {
-	return distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1 - alpha)
+	return twelveDigits(distuv.StudentsT{Sigma: 1, Nu: df}.Quantile(1 - alpha))
 }
 
 // TInterval returns Student's interval of the mean of d with the two-sided
@@ -55,7 +56,7 @@ func plain(what string, d []float64, confidence float64) (pooled, float64, error
 }
 
 func (p pooled) tInterval(alpha float64) Interval {
-	half := tQuantile(alpha, p.df) * p.se
+	half := float64(tQuantile(alpha, p.df) * p.se)
 	return Interval{p.mean - half, p.mean + half}
 }
 
@@ -83,14 +84,14 @@ func (p pooled) bca(means []weighted, alpha float64) Interval {
 		if m.value < -tolerance {
 			below += m.count
 		} else if m.value <= tolerance {
-			below += m.count / 2
+			below += float64(m.count / 2)
 		}
 	}
 	z0 := distuv.UnitNormal.Quantile(below / totalCount(means))
 	a := acceleration(p.groups[0])
 	level := func(q float64) float64 {
 		z := z0 + distuv.UnitNormal.Quantile(q)
-		return distuv.UnitNormal.CDF(z0 + z/(1-a*z))
+		return distuv.UnitNormal.CDF(z0 + z/(1-float64(a*z)))
 	}
 	return p.percentile(means, level(alpha), level(1-alpha))
 }
@@ -116,9 +117,9 @@ func Welch(a, b []float64, confidence float64) (difference float64, interval Int
 	if err != nil {
 		return 0, Interval{}, err
 	}
-	va, vb := pa.se*pa.se, pb.se*pb.se
-	df := (va + vb) * (va + vb) / (va*va/pa.df + vb*vb/pb.df)
-	half := tQuantile(alpha, df) * math.Sqrt(va+vb)
+	va, vb := float64(pa.se*pa.se), float64(pb.se*pb.se)
+	df := (va + vb) * (va + vb) / (float64(va*va)/pa.df + float64(vb*vb)/pb.df)
+	half := float64(tQuantile(alpha, df) * math.Sqrt(va+vb))
 	difference = pb.mean - pa.mean
 	return difference, Interval{difference - half, difference + half}, nil
 }

@@ -1,8 +1,6 @@
 package stat
 
 import (
-	"math"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -62,54 +60,4 @@ func TestLookAlphaRefuses(t *testing.T) {
 		_, err := LookAlpha(c.looks)
 		assert.ErrorContains(t, err, c.want)
 	}
-}
-
-// The constants again, by simulation: with them the chance to pass at any look is
-// 2.5 % when the true effect is the margin, and without them it is not.
-func TestLookConstantsBySimulation(t *testing.T) {
-	const paths = 40_000
-	tolerance := 3 * math.Sqrt(.025*.975/paths)
-	r := rand.New(rand.NewPCG(7, 7))
-	for _, plan := range lookPlans {
-		rate := falsePassRate(r, plan.looks, plan.alpha, paths)
-		assert.InDelta(t, .025, rate, tolerance, plan.looks)
-	}
-	naive := falsePassRate(r, []int{10, 20}, .025, paths)
-	assert.Greater(t, naive, .025+3*tolerance, "uncorrected looks")
-}
-
-func falsePassRate(r *rand.Rand, looks []int, alpha float64, paths int) float64 {
-	critical := map[int]float64{}
-	for _, n := range looks {
-		critical[n] = tQuantile(alpha, float64(n-1))
-	}
-	last := looks[len(looks)-1]
-	passed := 0
-	for range paths {
-		if passesAnyLook(r, critical, last) {
-			passed++
-		}
-	}
-	return float64(passed) / float64(paths)
-}
-
-// passesAnyLook follows one path of standard normal effects whose true mean is
-// the margin.
-func passesAnyLook(r *rand.Rand, critical map[int]float64, last int) bool {
-	var sum, squares float64
-	for i := 1; i <= last; i++ {
-		x := r.NormFloat64()
-		sum += x
-		squares += x * x
-		c, look := critical[i]
-		if !look {
-			continue
-		}
-		n := float64(i)
-		s := math.Sqrt((squares - sum*sum/n) / (n - 1))
-		if sum/n+c*s/math.Sqrt(n) < 0 {
-			return true
-		}
-	}
-	return false
 }

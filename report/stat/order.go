@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // OrderResult tells how much it matters which arm of a pair ran first.
@@ -31,8 +29,7 @@ func OrderEffect(d []float64, baselineFirst []bool) (OrderResult, error) {
 	}
 	effect := (groups[0].mean - groups[1].mean) / 2
 	// The half difference and the mean of two means have the same standard error.
-	t := distuv.StudentsT{Sigma: 1, Nu: p.df}
-	return OrderResult{Effect: effect, P: 2 * t.CDF(-math.Abs(effect/p.se))}, nil
+	return OrderResult{Effect: effect, P: bothTails(effect/p.se, p.df)}, nil
 }
 
 // Flag says whether the order effect deserves a note: adjusted p value (Holm over

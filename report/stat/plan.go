@@ -69,7 +69,7 @@ func BlocksNeeded(sd, margin, theta, alpha, wanted float64) (int, error) {
 	}
 	effect := (margin - theta) / sd
 	z := distuv.UnitNormal.Quantile(1 - alpha)
-	guess := math.Pow((z+distuv.UnitNormal.Quantile(wanted))/effect, 2) + z*z/2
+	guess := math.Pow((z+distuv.UnitNormal.Quantile(wanted))/effect, 2) + float64(z*z/2)
 	if guess > mostBlocks {
 		return 0, fmt.Errorf("planner: more than %d blocks needed: reduce the noise", mostBlocks)
 	}

@@ -84,7 +84,7 @@ func (g *group) mergeTies() {
 
 // tieTolerance is some hundred roundings of a logarithm of a ratio.
 func tieTolerance(sorted []float64) float64 {
-	return 1e-13 * max(1, -sorted[0], sorted[len(sorted)-1])
+	return float64(1e-13 * max(1, -sorted[0], sorted[len(sorted)-1]))
 }
 
 // tied returns how many values share their value with another one.
@@ -123,7 +123,7 @@ func pool(groups []group) pooled {
 }
 
 func (g *group) varianceFactor() float64 {
-	return g.weight * g.weight / float64(len(g.values))
+	return float64(g.weight*g.weight) / float64(len(g.values))
 }
 
 // single is the ordinary sample: one group, n − 1 degrees of freedom.

@@ -26,5 +26,5 @@ func StallTest(xc, xb int, tc, tb float64) (p float64, err error) {
 		return 1, nil
 	}
 	b := distuv.Binomial{N: float64(xc + xb), P: tc / (tc + tb)}
-	return b.Survival(float64(xc - 1)), nil
+	return twelveDigits(b.Survival(float64(xc - 1))), nil
 }

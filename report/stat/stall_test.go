@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 func TestStallTest(t *testing.T) {
@@ -29,6 +30,28 @@ func TestStallTest(t *testing.T) {
 	seven, _ := StallTest(7, 0, 100, 100)
 	assert.Greater(t, six, StallAlpha)
 	assert.Less(t, seven, StallAlpha)
+}
+
+// With equal arms the test stops at most one campaign in a hundred, however many
+// stalls there are; and it does stop a candidate that stalls all the time.
+func TestStallTestKeepsItsLevel(t *testing.T) {
+	for total := range 120 {
+		for _, share := range []float64{.3, .5, .6} {
+			flagged := 0.0
+			binomial := distuv.Binomial{N: float64(total), P: share}
+			for xc := range total + 1 {
+				p, err := StallTest(xc, total-xc, share, 1-share)
+				require.NoError(t, err)
+				if p < StallAlpha {
+					flagged += binomial.Prob(float64(xc))
+				}
+			}
+			assert.Less(t, flagged, StallAlpha+1e-12, "%d stalls, share %g", total, share)
+		}
+	}
+	p, err := StallTest(20, 4, 1, 1)
+	require.NoError(t, err)
+	assert.Less(t, p, StallAlpha)
 }
 
 func TestStallTestRefuses(t *testing.T) {
