@@ -13,6 +13,8 @@ back to waiting, and waking it costs what it costs there.
   mixed    1 in 128 requests ends per step (at least one in eight steps) and
            another begins, with a prompt of 512 tokens; steps have just enough
            room for that, so some prompts are computed in chunks
+  loop     one decode step again and again, without a scheduler in between: what
+           is left when all caches are warm; the best round's mean
 """
 
 import argparse
@@ -51,6 +53,7 @@ SIZES = (1, 8, 37, 128, 256, 512, 1024)
 ROUNDS = 5
 WARMUP_STEPS = 5
 STEPS = 50
+LOOP_STEPS = 500
 BLOCK_SIZE = 16
 WAIT_SECONDS = 0.0005
 REFERENCE = "r1-seed"
@@ -254,6 +257,31 @@ def measure_round(workload: Workload, module, mixed: bool, cost: Cost) -> None:
         cost.file_bytes.append(file.stat().st_size / steps)
 
 
+def measure_loop(workload: Workload, module, cost: Cost) -> None:
+    scheduler = workload.scheduler
+    with tempfile.TemporaryDirectory() as directory:
+        recorder = module.StepRecorder(scheduler, directory)
+        adopt(recorder, scheduler)
+        kept = []
+        update = scheduler._update_after_schedule
+        scheduler._update_after_schedule = lambda output: kept.append(output)
+        output = scheduler.schedule()  # its requests stay as they are
+        scheduler._update_after_schedule = update
+        assert kept == [output]
+        start = time.perf_counter_ns()
+        for _ in range(LOOP_STEPS):
+            recorder.before_schedule()
+            recorder.begin(output)
+            recorder.finish(output, None, 1)
+        spent = time.perf_counter_ns() - start
+        cost.total_us.append(spent / 1e3 / LOOP_STEPS)
+        recorder.close()
+    # What schedule() had begun is finished in the usual way.
+    scheduler._update_after_schedule(output)
+    scheduler.update_from_output(output, workload.result(output))
+    del scheduler._update_after_schedule
+
+
 def adopt(recorder, scheduler) -> None:
     composer = getattr(recorder, "composer", None)
     if composer is not None:
@@ -294,6 +322,10 @@ def measure(modules, model_dir: str):
         workload = Workload(model_dir, requests)
         gc.collect()
         gc.freeze()  # as the engine does after its start
+        for _ in range(ROUNDS):
+            for revision, module in modules.items():
+                cost = costs.setdefault(("loop", revision, requests), Cost())
+                measure_loop(workload, module, cost)
         for mixed in (False, True):
             name = "mixed" if mixed else "decode"
             for _ in range(ROUNDS):
@@ -318,24 +350,33 @@ def render(costs, memory, revisions: list[str]) -> str:
         f"Microseconds per step, medians over {ROUNDS} rounds of {STEPS} steps; in",
         "brackets the part inside schedule().",
     ]
-    for name in ("decode", "mixed"):
+    for name in ("decode", "mixed", "loop"):
         lines += ["", f"**{name}**", "", "| requests |" + header(revisions)]
         lines.append("|---|" + "---|" * (2 * len(revisions) - 1))
         for requests in SIZES:
-            cells = [
-                f"{statistics.median(c.total_us):.1f} "
-                f"({statistics.median(c.schedule_us):.1f})"
-                for c in (costs[name, r, requests] for r in revisions)
+            row = [costs[name, r, requests] for r in revisions]
+            times = [typical(name, cost) for cost in row]
+            base = times[revisions.index(REFERENCE)]
+            cells = [f"{value:.1f}{in_schedule(c)}" for value, c in zip(times, row)]
+            cells += [
+                f"{value / base:.3f}"
+                for value, revision in zip(times, revisions)
+                if revision != REFERENCE
             ]
-            base = statistics.median(costs[name, REFERENCE, requests].total_us)
-            ratios = [
-                f"{statistics.median(costs[name, r, requests].total_us) / base:.3f}"
-                for r in revisions
-                if r != REFERENCE
-            ]
-            lines.append(f"| {requests} | " + " | ".join(cells + ratios) + " |")
+            lines.append(f"| {requests} | " + " | ".join(cells) + " |")
     lines += ["", *render_details(costs, memory, revisions)]
     return "\n".join(lines) + "\n"
+
+
+def typical(name: str, cost: Cost) -> float:
+    """Disturbances only add to a loop's time; single steps vary by themselves."""
+    return min(cost.total_us) if name == "loop" else statistics.median(cost.total_us)
+
+
+def in_schedule(cost: Cost) -> str:
+    if not cost.schedule_us:
+        return ""
+    return f" ({statistics.median(cost.schedule_us):.1f})"
 
 
 def header(revisions: list[str]) -> str:
