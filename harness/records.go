@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,10 +24,16 @@ func (r *run) readSteps() error {
 		return nil
 	}
 	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".jsonl") {
+		path := filepath.Join(r.dir, steps.Folder, e.Name())
+		if strings.HasSuffix(path, steps.PackedExt) {
+			if path, err = unpack(path); err != nil {
+				return err
+			}
+		}
+		if !strings.HasSuffix(path, ".jsonl") {
 			continue
 		}
-		if _, err := results.CompressFile(filepath.Join(r.dir, steps.Folder, e.Name())); err != nil {
+		if _, err := results.CompressFile(path); err != nil {
 			return fmt.Errorf("compress step records: %w", err)
 		}
 	}
@@ -36,6 +43,19 @@ func (r *run) readSteps() error {
 	}
 	r.record.Steps = sum
 	return nil
+}
+
+// unpack replaces a packed step file by its JSON Lines. A damaged one stays as
+// it is and fails the check of its format.
+func unpack(path string) (string, error) {
+	target, _, err := steps.ConvertFile(path, "")
+	if damage := (*steps.DamageError)(nil); errors.As(err, &damage) {
+		return path, nil
+	}
+	if err != nil {
+		return "", err
+	}
+	return target, os.Remove(path)
 }
 
 func (r *run) stepOptions() steps.Options {

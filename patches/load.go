@@ -30,6 +30,7 @@ type meta struct {
 	Status       string   `json:"status"`
 	Schema       int      `json:"schema"`
 	ExpectedCost string   `json:"expected_cost"`
+	MeasuredCost string   `json:"measured_cost"`
 	Changes      []string `json:"changes"`
 	Files        []struct {
 		Path string `json:"path"`
@@ -111,7 +112,7 @@ func loadRevision(fsys fs.FS, name string, up upstream) (Revision, error) {
 	}
 	r := Revision{
 		ID: m.ID, Commit: m.Commit, VLLM: up.Version, Parent: m.Parent, Status: m.Status,
-		SchemaVersion: m.Schema, ExpectedCost: m.ExpectedCost, Changes: m.Changes,
+		SchemaVersion: m.Schema, ExpectedCost: m.ExpectedCost, MeasuredCost: m.MeasuredCost, Changes: m.Changes,
 		SHA256: m.SeriesSHA256, patches: patches, required: up.Required,
 	}
 	for _, f := range m.Files {

@@ -37,6 +37,7 @@ type Revision struct {
 	// SchemaVersion is that of the step records it writes; 0 if it writes none.
 	SchemaVersion int
 	ExpectedCost  string   // foreground time per step, in words
+	MeasuredCost  string   // the same, as BENCH.md has it; "" if not measured
 	Changes       []string // in words
 	Files         []File
 	SHA256        string // of all patches, concatenated in series order

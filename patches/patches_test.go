@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -68,6 +69,46 @@ func TestRecorderNamesItsRevision(t *testing.T) {
 	}
 }
 
+// Later recorders fit the same hooks, so only the recorder itself differs.
+func TestOnePassRevisionKeepsTheHooks(t *testing.T) {
+	r1, err := Find("r1-seed")
+	require.NoError(t, err)
+	r2, err := Find("r2-onepass")
+	require.NoError(t, err)
+	assert.Equal(t, r1.ID, r2.Parent)
+	require.Len(t, r2.Files, len(r1.Files))
+	for i, f := range r2.Files {
+		assert.Equal(t, r1.Files[i].Path, f.Path)
+		assert.Equal(t, f.Pre != "", f.Post == r1.Files[i].Post, f.Path)
+	}
+}
+
+// The plugin changes no file of vLLM, and its recorder is its parent's but for
+// what names it and where the directory comes from.
+func TestPluginIsItsParentsRecorder(t *testing.T) {
+	plugin, err := Find("plugin")
+	require.NoError(t, err)
+	parent, err := Find(plugin.Parent)
+	require.NoError(t, err)
+	for _, f := range plugin.Files {
+		assert.Empty(t, f.Pre, f.Path)
+	}
+	theirs := strings.Split(addedFile(t, parent, "vllm/v1/opprof.py"), "\n")
+	var own []string
+	for _, line := range strings.Split(addedFile(t, plugin, "vllm/v1/opprof.py"), "\n") {
+		if !slices.Contains(theirs, line) {
+			own = append(own, strings.TrimSpace(line))
+		}
+	}
+	assert.Equal(t, []string{
+		`REVISION = "plugin"`,
+		"# The upstream commit that this revision was made for, and what it adds.",
+		`"vllm/v1/opprof_scheduler.py",`,
+		`directory = os.environ.get("VLLM_OPPROF_DIR", "")`,
+		`"""Git blob ids of the added files of the package that is running."""`,
+	}, own)
+}
+
 func addedFile(t *testing.T, r Revision, path string) string {
 	t.Helper()
 	for _, p := range r.patches {
@@ -89,7 +130,7 @@ func TestFind(t *testing.T) {
 	assert.Empty(t, none.Files)
 	assert.Empty(t, none.Series())
 	_, err = Find("r9")
-	assert.ErrorContains(t, err, "unknown, use one of [none control-spin r1-seed")
+	assert.ErrorContains(t, err, "unknown, use one of [none control-spin plugin r1-seed r2-onepass r3-packed")
 }
 
 // copyEmbedded returns a file system that a test may damage.

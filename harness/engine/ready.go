@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/aituner/opprof/results/steps"
 )
 
 // settle waits until the started server answers, proves that it is ours, and
@@ -129,7 +131,8 @@ func AwaitHeader(ctx context.Context, stepsDir string) error {
 	defer cancel()
 	for {
 		names, _ := filepath.Glob(filepath.Join(stepsDir, "*.jsonl"))
-		for _, n := range names {
+		packed, _ := filepath.Glob(filepath.Join(stepsDir, "*"+steps.PackedExt))
+		for _, n := range append(names, packed...) {
 			if data, err := os.ReadFile(n); err == nil && strings.Contains(firstLine(string(data)), `"header"`) {
 				return nil
 			}
@@ -142,7 +145,12 @@ func AwaitHeader(ctx context.Context, stepsDir string) error {
 	}
 }
 
+// firstLine is the header line of a step file, which of a packed one comes
+// behind 16 bytes.
 func firstLine(s string) string {
+	if rest, packed := strings.CutPrefix(s, "OPPROF3\n"); packed {
+		s = rest[min(len(rest), 8):]
+	}
 	line, _, whole := strings.Cut(s, "\n")
 	if !whole {
 		return ""

@@ -15,6 +15,9 @@ const maxWindow = 64 << 20
 
 // Open opens a step file for reading; .gz and .zst files are decompressed.
 func Open(path string) (io.ReadCloser, error) {
+	if strings.HasSuffix(path, PackedExt) {
+		return nil, &DamageError{File: path, Line: 1, Reason: "a packed file, or a damaged one: opbench layer1 convert makes JSON Lines of it, or says what is wrong"}
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open step file: %w", err)

@@ -41,7 +41,7 @@ type ClientTokens struct {
 	Prefill, Decode int64
 }
 
-var stepFile = regexp.MustCompile(`^opprof-.*\.jsonl(\.gz|\.zst)?$`)
+var stepFile = regexp.MustCompile(`^opprof-.*(\.jsonl(\.gz|\.zst)?|\.packed)$`)
 
 // Summarize reads the step files of a run directory, compressed or not, and
 // runs all correctness checks. What is wrong with the records is in the checks;

@@ -5,7 +5,7 @@
 #
 # EDITED and PRISTINE hold vllm/ (and EDITED tests/): trees or checkouts. The
 # files are those that meta.json lists, one patch each; id, parent, status,
-# schema, expected_cost, changes and the paths in it are written by hand.
+# schema, expected_cost, measured_cost, changes and the paths in it are written by hand.
 # Needs git and python3.
 set -euo pipefail
 

@@ -4,7 +4,8 @@
 #   test.sh [VLLM_CPU_DIR]      (default: .vllm-cpu, made by cpu/install.sh)
 #
 # For every revision that brings tests: build its tree of links and run them
-# with the vLLM in it. Run it where bin/opbench is, or set OPBENCH.
+# with the vLLM in it. Then all revisions against each other, and the loader of
+# random weights. Run it where bin/opbench is, or set OPBENCH.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -15,17 +16,26 @@ site=$("$python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-export HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 TORCHDYNAMO_DISABLE=1
+mkdir "$work/trees"
+export HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1 TORCHDYNAMO_DISABLE=1 PYTHONDONTWRITEBYTECODE=1
 unset VLLM_OPPROF_DIR
+
+# The folder of the tests is named after its place in vLLM; pytest must import
+# vllm from PYTHONPATH and nothing from there.
+run_tests() {
+	(cd "$work" && "$python" -m pytest -q -p no:cacheprovider -W ignore --import-mode=importlib "$1")
+}
 
 for meta in "$here"/*/meta.json; do
 	revision=$(basename "$(dirname "$meta")")
-	tree="$work/$revision"
+	tree="$work/trees/$revision"
 	"$opbench" patch tree "$site" --revision "$revision" --out "$tree"
 	[ -d "$tree/tests" ] || continue
 	echo "== $revision"
-	# The folder of the tests is named after its place in vLLM; pytest must
-	# import vllm from the tree and nothing from there.
-	(cd "$work" && PYTHONPATH="$tree" "$python" -m pytest -q -p no:cacheprovider \
-		-W ignore --import-mode=importlib "$tree/tests")
+	PYTHONPATH="$tree" run_tests "$tree/tests"
 done
+
+echo "== all revisions record the same"
+OPBENCH="$opbench" OPPROF_TREES="$work/trees" run_tests "$here/differential"
+echo "== the loader of random weights"
+PYTHONPATH="$here/loader" OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind run_tests "$here/loader"
