@@ -291,28 +291,16 @@ def adopt(recorder, scheduler) -> None:
         }
 
 
-def measure_memory(workload: Workload, module) -> tuple[float, float]:
-    """KiB of a recorder that was just made, and bytes per step that waits."""
+def measure_memory(workload: Workload, module) -> float:
+    """KiB of a recorder that was just made."""
     with tempfile.TemporaryDirectory() as directory:
         gc.collect()
         tracemalloc.start()
         recorder = module.StepRecorder(workload.scheduler, directory)
         made = tracemalloc.get_traced_memory()[0]
-        for _ in range(WARMUP_STEPS):
-            workload.step(recorder)
-        ours = tracemalloc.Filter(True, module.__file__)
-        before = traced(ours)
-        for _ in range(STEPS):
-            workload.step(recorder)
-        waiting = traced(ours) - before
         tracemalloc.stop()
         recorder.close()
-    return made / 1024, max(0.0, waiting / STEPS)
-
-
-def traced(only: tracemalloc.Filter) -> int:
-    snapshot = tracemalloc.take_snapshot().filter_traces([only])
-    return sum(entry.size for entry in snapshot.statistics("filename"))
+    return made / 1024
 
 
 def measure(modules, model_dir: str):
@@ -388,7 +376,6 @@ def render_details(costs, memory, revisions: list[str]) -> list[str]:
     columns = (
         *("revision", "mean µs", "p95 µs", "writer thread, CPU µs per step"),
         *("file, bytes per step", "recorder at start, KiB"),
-        "memory, bytes per step that waits",
     )
     lines = [
         "**At 256 requests, mixed**",
@@ -398,12 +385,11 @@ def render_details(costs, memory, revisions: list[str]) -> list[str]:
     ]
     for revision in revisions:
         cost = costs["mixed", revision, 256]
-        made, waiting = memory[revision]
         lines.append(
             f"| {revision} | {statistics.mean(cost.total_us):.1f} | "
             f"{quantile(cost.total_us, 0.95):.1f} | "
             f"{statistics.median(cost.thread_us):.1f} | "
-            f"{statistics.mean(cost.file_bytes):.0f} | {made:.0f} | {waiting:.0f} |"
+            f"{statistics.mean(cost.file_bytes):.0f} | {memory[revision]:.0f} |"
         )
     return lines
 
