@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aituner/opprof/harness/arrival"
 	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/results"
 )
@@ -62,6 +63,7 @@ type campaign struct {
 // stopped, and another error when the machine or the files are at fault.
 func Execute(ctx context.Context, dir string, opt Options) error {
 	c := &campaign{Options: opt, dir: dir, begin: time.Now()}
+	arrival.KeepOn() // long before the first answer
 	if err := c.open(ctx); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"io"
 	"net"
+	"sync"
 	"syscall"
 	"time"
 
@@ -26,6 +27,23 @@ type Conn struct {
 	receive func(fd uintptr) bool
 }
 
+// KeepOn switches stamping on for the life of the process. The kernel stamps
+// while any socket asks for it, and begins a moment after the first one does: a
+// client whose connections come and go would otherwise miss the first answers.
+// Without it, or where it fails, Wrap still works.
+var KeepOn = sync.OnceFunc(func() {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return
+	}
+	_ = ask(fd) // the socket stays open, whatever it says
+})
+
+func ask(fd int) error {
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPING,
+		unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
+}
+
 // Wrap asks the kernel to stamp what arrives on a connection. ok is false for
 // another kind of connection and on a kernel that refuses.
 func Wrap(conn net.Conn) (c *Conn, ok bool) {
@@ -33,15 +51,13 @@ func Wrap(conn net.Conn) (c *Conn, ok bool) {
 	if !ok {
 		return nil, false
 	}
+	KeepOn()
 	raw, err := tcp.SyscallConn()
 	if err != nil {
 		return nil, false
 	}
 	var refused error
-	err = raw.Control(func(fd uintptr) {
-		refused = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TIMESTAMPING,
-			unix.SOF_TIMESTAMPING_RX_SOFTWARE|unix.SOF_TIMESTAMPING_SOFTWARE)
-	})
+	err = raw.Control(func(fd uintptr) { refused = ask(int(fd)) })
 	if err != nil || refused != nil {
 		return nil, false
 	}

@@ -27,6 +27,24 @@ func pair(t *testing.T) (client net.Conn, server *Conn) {
 	return client, server
 }
 
+// While a process keeps stamping on, the first bytes of a new connection are
+// stamped, although none was open a moment before.
+func TestKeepOn(t *testing.T) {
+	KeepOn()
+	time.Sleep(200 * time.Millisecond) // the kernel switches it on in the background
+	for range 20 {
+		client, server := pair(t)
+		_, err := client.Write([]byte("a"))
+		require.NoError(t, err)
+		_, err = server.Read(make([]byte, 1))
+		require.NoError(t, err)
+		_, _, ok := server.Arrived(time.Now())
+		assert.True(t, ok)
+		client.Close()
+		server.Close()
+	}
+}
+
 // A process that reads late still knows when the bytes came.
 func TestArrivalIsNotTheRead(t *testing.T) {
 	client, server := pair(t)

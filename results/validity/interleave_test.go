@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // interleaved is a healthy run whose phases were sent in two slices.
@@ -36,6 +37,7 @@ func TestInterleavedRun(t *testing.T) {
 		{"no slices", "slices-missing", "0 of 4 timed requests of phase wide were sent in slices", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[0].Slices = nil }},
 		{"a request outside", "slices-missing", "4 of 4 timed requests of phase wide", func(_ *results.Plan, a *results.Attempt) { a.Requests[1].Slice = 0 }},
 		{"not planned", "slices-missing", "was sent in 2 slices, the plan has none", func(p *results.Plan, _ *results.Attempt) { p.Scenario.Design.Interleave.Slice = 0 }},
+		{"times of two kinds", "stamps-mixed", "stamped 84.0 % of the reads in phase wide", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[0].Client.KernelStamps = 0.84 }},
 		{"busy beside the other arm", "idle-arm", "used 0.21 cores in phase arrivals", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[1].IdleCPUSeconds["worker"] = 1.8 }},
 	} {
 		plan, a := healthyPlan(), interleaved("0001", "on", 0)
@@ -68,6 +70,9 @@ func TestStampsOfAPair(t *testing.T) {
 		assert.Equal(t, "stamps-differ", found[0].Rule)
 		assert.Contains(t, found[0].Message, "100.0 % of the reads in one arm and 80.0 % in the other")
 	}
+	checks := healthyPlan()
+	checks.Scenario.Purpose = scenarios.Correctness
+	assert.Empty(t, Compare(checks, offOn, []results.Attempt{off, on}).Findings, "it reports no times")
 }
 
 // The arms of a block send the same slices, and no arm always comes first.

@@ -21,7 +21,7 @@ func Run(plan *results.Plan, run *results.Run, requests []results.Request, ident
 			recorderPresence, recorderRevision, stepChecks, droppedRecords, identityMissing)
 	}
 	if run.Failure == "" && plan.Scenario.Purpose != scenarios.Correctness {
-		rules = append(rules, probeLag, sendLateness, concurrency, slicing, idleArm, lateJIT, profiler, foreignGPU) // no time is reported without them
+		rules = append(rules, probeLag, sendLateness, concurrency, slicing, idleArm, stampsMixed, lateJIT, profiler, foreignGPU) // no time is reported without them
 	}
 	for _, rule := range rules {
 		rule(s)

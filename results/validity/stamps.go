@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // maxStampDifference is by how much the shares of reads with a time of the
@@ -12,8 +13,22 @@ import (
 // by the client's own lateness.
 const maxStampDifference = 0.01
 
-// stampsDiffer: both arms take their times in the same way.
+// stampsMixed: within a run nearly all times are of one kind.
+func stampsMixed(s *subject) {
+	s.phases(func(plan scenarios.Phase, got *results.Phase) {
+		if share := got.Client.KernelStamps; share > maxStampDifference && !(share >= 1-maxStampDifference) {
+			s.add(finding("stamps-mixed", CauseClient, "the kernel stamped %.1f %% of the reads in phase %s, the others have the client's time: one kind must have 99 %%; repeat the block",
+				100*share, plan.Name).in(plan.Name))
+		}
+	})
+}
+
+// stampsDiffer: both arms take their times in the same way. A correctness
+// campaign reports none.
 func stampsDiffer(p *pairing) []Finding {
+	if p.scenario.Purpose == scenarios.Correctness {
+		return nil
+	}
 	var found []Finding
 	p.pairs(func(b, c *results.Attempt) {
 		for i := range b.Run.Phases {
