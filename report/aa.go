@@ -241,10 +241,7 @@ func (p planner) forAA(sd, margin, theta float64) int {
 // planSize rounds a number of blocks up to one that a plan can have: even, with
 // three or four arms a multiple of the rows of its order.
 func planSize(n, arms int) int {
-	rows := map[int]int{3: 6, 4: 4}[arms] // Williams rows
-	if rows == 0 {
-		rows = 2
-	}
+	rows := scenarios.RowsOf(arms)
 	n = max(n, stat.MinBlocks)
 	return (n + rows - 1) / rows * rows
 }

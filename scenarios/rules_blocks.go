@@ -17,8 +17,11 @@ const defaultBlocksManyArms = 12
 // every pair of arms has then run in either order equally often. Two arms run in
 // two orders; three and four in the rows of Williams' designs (Australian Journal
 // of Scientific Research A 2, 1949).
-func (s *Scenario) Rows() int {
-	switch len(s.Arms) {
+func (s *Scenario) Rows() int { return RowsOf(len(s.Arms)) }
+
+// RowsOf is Rows for a number of arms.
+func RowsOf(arms int) int {
+	switch arms {
 	case 3:
 		return 6
 	case 4:
