@@ -56,7 +56,7 @@ const (
 )
 
 // besideGroups are what a phase should record, in the order of the report.
-var besideGroups = []string{"queue lengths", "preemptions", "prefix cache", "connections", "client lateness", "GC pauses", "CPU seconds", groupIdle, groupGPU}
+var besideGroups = []string{"queue lengths", "preemptions", "prefix cache", "connections", "client lateness", "receive stamps", "GC pauses", "CPU seconds", groupIdle, groupGPU}
 
 // groupClock is recorded for the whole run.
 const groupClock = "wall clock step"

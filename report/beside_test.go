@@ -20,7 +20,7 @@ func telemetry(r *recorded) {
 		p := &r.run.Phases[i]
 		p.Gauges = map[string][2]float64{"vllm:num_requests_running": {0, 0}, "vllm:num_requests_waiting": {0, 0}}
 		p.Counters = map[string]float64{"vllm:num_preemptions_total": 0, "vllm:prefix_cache_queries_total": 832, "vllm:prefix_cache_hits_total": 0}
-		p.Dials, p.Client.GCPauses, p.Client.GCPauseSeconds = 8, 1, 120e-6
+		p.Dials, p.Client.GCPauses, p.Client.GCPauseSeconds, p.Client.KernelStamps = 8, 1, 120e-6, 1
 		p.GPU = []results.GPU{gpuSeen(0, 1980, 61), gpuSeen(1, 1965, 63)}
 	}
 	if r.run.Key.String() != "0003/on" {
@@ -29,7 +29,7 @@ func telemetry(r *recorded) {
 	r.run.ClockStep = -0.012
 	p := &r.run.Phases[1]
 	p.Gauges["vllm:num_requests_waiting"] = [2]float64{0, 3}
-	p.Dials, p.Redials = 11, 3
+	p.Dials, p.Redials, p.Client.KernelStamps = 11, 3, 0.994
 	p.GPU[1] = gpuSeen(1, 1410, 84)
 	p.GPU[1].Throttle = map[string]int{"sw_power_cap": 5}
 }
@@ -71,6 +71,7 @@ func TestBesideNamesTheWorstRun(t *testing.T) {
 		{"arrivals", "requests waiting after", "0", "0.5; worst 3 (0003/on)"},
 		{"arrivals", "connections replaced", "0", "0.5; worst 3 (0003/on)"},
 		{"single", "connections opened", "8", "8"},
+		{"arrivals", "reads stamped by the kernel", "100 %", "99.9 %; worst 99.4 % (0003/on)"},
 		{"single", "prefix tokens looked up", "832", "832"},
 		{"single", "GC pause time", "120.0 µs", "120.0 µs"},
 		{"", "wall clock step", "2.000 µs", "-1.998 ms; worst -12.00 ms (0003/on)"},
@@ -88,7 +89,7 @@ func TestBesideSaysWhatWasNotRecorded(t *testing.T) {
 	t.Parallel()
 	tr := newTrial(t, 6)
 	v := build(t, tr.write(t.TempDir()))
-	assert.Equal(t, []string{"queue lengths", "preemptions", "prefix cache", "connections", "GPU telemetry", "wall clock step"}, v.Beside.NotRecorded)
+	assert.Equal(t, []string{"queue lengths", "preemptions", "prefix cache", "connections", "receive stamps", "GPU telemetry", "wall clock step"}, v.Beside.NotRecorded)
 	for _, q := range v.Beside.Quantities {
 		assert.NotContains(t, q.Name, "connections")
 		assert.NotContains(t, q.Name, "GPU")

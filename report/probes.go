@@ -23,6 +23,7 @@ func (b *builder) probes() []probe {
 		{"connections", "connections replaced", "", false, connections(func(p *results.Phase) int { return p.Redials })},
 		{"client lateness", "probe lag p99", "s", false, health(func(c *results.ClientHealth) float64 { return c.ProbeLagP99 })},
 		{"client lateness", "send lag p99", "s", false, health(func(c *results.ClientHealth) float64 { return c.SendLateP99 })},
+		{"receive stamps", "reads stamped by the kernel", "%", true, readStamps},
 		{"GC pauses", "GC pauses", "", false, health(func(c *results.ClientHealth) float64 { return float64(c.GCPauses) })},
 		{"GC pauses", "GC pause time", "s", false, health(func(c *results.ClientHealth) float64 { return c.GCPauseSeconds })},
 	}
@@ -34,6 +35,13 @@ func (b *builder) probes() []probe {
 	}
 	list = append(list, probe{groupIdle, "cores used beside other arms", "", false, readIdle})
 	return append(list, b.gpuProbes()...)
+}
+
+// readStamps is the share of reads whose time is the kernel's. Where it is none,
+// as over connections in memory, all times are the client's.
+func readStamps(p *results.Phase) (reading, bool) {
+	share := 100 * p.Client.KernelStamps
+	return reading{share, share}, share > 0
 }
 
 // readIdle is how many cores the server used while other arms had their turns.
