@@ -4,8 +4,8 @@
 #   test.sh [VLLM_CPU_DIR]      (default: .vllm-cpu, made by cpu/install.sh)
 #
 # For every revision that brings tests: build its tree of links and run them
-# with the vLLM in it. Then all revisions against each other, and the loader of
-# random weights. Run it where bin/opbench is, or set OPBENCH.
+# with the vLLM in it. Then all revisions against each other, the loader of
+# random weights and start_spread. Run it where bin/opbench is, or set OPBENCH.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -39,3 +39,5 @@ echo "== all revisions record the same"
 OPBENCH="$opbench" OPPROF_TREES="$work/trees" run_tests "$here/differential"
 echo "== the loader of random weights"
 PYTHONPATH="$here/loader" OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind run_tests "$here/loader"
+echo "== how much equal servers differ"
+PYTHONPATH="$here/cpu" run_tests "$here/cpu"
