@@ -88,9 +88,8 @@ func (b *builder) judgeAll() {
 
 func (b *builder) prepare(tool string) error {
 	p := b.c.Plan
-	if p.Rules != results.RulesVersion {
-		return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %q: use the version of opbench that made it (%s)",
-			p.Rules, results.RulesVersion, p.Tool)
+	if err := p.CheckRules(); err != nil {
+		return err
 	}
 	for _, blk := range p.Blocks {
 		if !blk.BurnIn {
