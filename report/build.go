@@ -21,6 +21,9 @@ const (
 	ExitInconclusive = 11
 	ExitInvalid      = 12
 	ExitUnfinished   = 14
+	// ExitUnderpowered is of aa and power: what was to be shown, or planned, is
+	// more than the blocks can carry.
+	ExitUnderpowered = 12
 )
 
 // builder gathers what the parts of a view need.
