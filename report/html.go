@@ -37,7 +37,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"clean":        clean,
 	"shorten":      func(s string) string { return cut(clean(s), 34) },
 	"class":        verdictClass,
-	"tone":         func(m Metric) string { return m.tone() },
+	"tone":         func(m Metric) string { return verdictClass(m.tone()) },
 	"pilotLines":   pilotLines,
 	"short":        shortHash,
 	"join":         strings.Join,

@@ -44,7 +44,8 @@ type forestMark struct {
 	Label, Text     string
 	MaskY, TextY, Y int
 	From, To, At    string
-	Verdict         stat.Verdict
+	Tone            stat.Verdict
+	Word            string // the verdict
 	Marker          string // path of the estimate's shape
 	Margin          float64
 	LowerText       string
@@ -52,11 +53,13 @@ type forestMark struct {
 	UpperText       string
 }
 
-// markers give every verdict a shape of its own.
+// markers give every verdict a shape of its own, and a metric that a control did
+// not reach.
 var markers = map[stat.Verdict]string{
 	stat.Pass:         "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z",                       // circle
 	stat.Fail:         "M-5,-5h10v10h-10z",                                           // square
 	stat.Inconclusive: "M0,-6.5L6.5,0L0,6.5L-6.5,0z",                                 // diamond
+	"":                "M0,-5.5L6,5H-6z",                                             // triangle
 	stat.Invalid:      "M-5,-3L-3,-5L0,-2L3,-5L5,-3L2,0L5,3L3,5L0,2L-3,5L-5,3L-2,0z", // cross
 }
 
@@ -80,9 +83,9 @@ func newForestPlot(c *Comparison, index int) *forestPlot {
 			top += forestHead
 		}
 		p.Rows = append(p.Rows, forestMark{
-			Name: r.label, Label: r.label + " · " + r.phase, Text: trimmed(percent(r.upper, r.limit)) + " " + string(r.verdict),
+			Name: r.label, Label: r.label + " · " + r.phase, Text: trimmed(percent(r.upper, r.limit)) + " " + r.word,
 			MaskY: top, TextY: top + 14, Y: top + 29, From: share(a.at(r.lower)), To: share(a.at(r.upper)), At: share(a.at(r.effect)),
-			Verdict: r.verdict, Marker: markers[r.verdict], Margin: r.limit,
+			Tone: r.tone, Word: r.word, Marker: markers[r.tone], Margin: r.limit,
 			LowerText: trimmed(percent(r.lower, r.limit)), EffectText: trimmed(percent(r.effect, r.limit)), UpperText: trimmed(percent(r.upper, r.limit)),
 		})
 		top += forestRowHeight
