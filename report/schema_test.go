@@ -118,7 +118,6 @@ func readComments(found map[string]string, g *ast.GenDecl) {
 	}
 }
 
-
 func verdictSchema(t *testing.T) []byte {
 	t.Helper()
 	s := &schemaMaker{defs: map[string]any{}, comments: comments(t, "*.go")}

@@ -251,4 +251,3 @@ func statistics(units string, values []float64) any {
 	}
 	return out
 }
-

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"io"
 	"maps"
 	"os"
@@ -68,17 +67,22 @@ func Parquet(dir string, c *results.Campaign, v *report.View) (notes []string, e
 	about := map[string]string{
 		"opbench.version": v.Tool, "opbench.campaign": v.Subject.Campaign, "opbench.plan_hash": v.Subject.PlanHash, "opbench.result": v.Result,
 	}
-	file := func(name string, write func(io.Writer) error) {
-		err = errors.Join(err, ToFile(filepath.Join(dir, name), write))
+	for _, f := range []struct {
+		name  string
+		write func(io.Writer) error
+	}{
+		{"requests.parquet", func(w io.Writer) error { return writeRequests(newTable[requestRow](w, about), c) }},
+		{"pairs.parquet", func(w io.Writer) error { return writePairs(newTable[pairRow](w, about), v) }},
+		{"steps.parquet", func(w io.Writer) (err error) {
+			notes, err = writeSteps(newTable[runStepRow](w, about), c)
+			return err
+		}},
+	} {
+		if err := ToFile(filepath.Join(dir, f.name), f.write); err != nil {
+			return notes, err
+		}
 	}
-	file("requests.parquet", func(w io.Writer) error { return writeRequests(newTable[requestRow](w, about), c) })
-	file("pairs.parquet", func(w io.Writer) error { return writePairs(newTable[pairRow](w, about), v) })
-	file("steps.parquet", func(w io.Writer) error {
-		var err error
-		notes, err = writeSteps(newTable[runStepRow](w, about), c)
-		return err
-	})
-	return notes, err
+	return notes, nil
 }
 
 // runColumns say which run a row belongs to.
