@@ -245,4 +245,3 @@ func (j judged) hasNumbersInTables(t *testing.T, want map[value]float64) {
 	}
 	assert.Equal(t, map[string]int64{"on": j.v.Recorders[0].Records}, count)
 }
-

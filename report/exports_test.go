@@ -94,11 +94,11 @@ func (j judged) parquet(t *testing.T) string {
 
 // goldens are the forms of which there is a golden file.
 var goldens = map[string][]string{
-	"pass": {"junit.xml", "bench.txt", "hud.json", "llmd.txt", "parquet.txt"},
-	"fail": {"junit.xml", "bench.txt", "hud.json", "llmd.txt", "parquet.txt"},
+	"pass":         {"junit.xml", "bench.txt", "hud.json", "llmd.txt", "parquet.txt"},
+	"fail":         {"junit.xml", "bench.txt", "hud.json", "llmd.txt", "parquet.txt"},
 	"inconclusive": {"junit.xml", "lenient.junit.xml", "bench.txt", "hud.json", "llmd.txt", "parquet.txt"},
-	"invalid": {"junit.xml", "bench.txt", "hud.json", "llmd.txt", "parquet.txt"},
-	"checks": {"junit.xml", "hud.json"}, "control": {"junit.xml"}, "unfinished": {"junit.xml", "hud.json", "llmd.txt"},
+	"invalid":      {"junit.xml", "bench.txt", "hud.json", "llmd.txt", "parquet.txt"},
+	"checks":       {"junit.xml", "hud.json"}, "control": {"junit.xml"}, "unfinished": {"junit.xml", "hud.json", "llmd.txt"},
 }
 
 // Every format of every verdict: read the difference, then run with -update.
@@ -165,28 +165,28 @@ func readJUnit(t *testing.T, text string) junitDoc {
 // A CI that reads the XML must not come to another end than one that reads the
 // exit code, with or without leniency.
 func (j judged) failsAsTheGate(t *testing.T) {
-			doc := readJUnit(t, j.junit(false))
-			assert.Equal(t, j.v.ExitCode != 0, doc.Failures+doc.Errors > 0)
-			lenient := readJUnit(t, j.junit(true))
-			assert.Equal(t, j.v.ExitCode != 0 && j.v.ExitCode != report.ExitInconclusive, lenient.Failures+lenient.Errors > 0)
-			assert.Equal(t, doc.Tests, lenient.Tests)
+	doc := readJUnit(t, j.junit(false))
+	assert.Equal(t, j.v.ExitCode != 0, doc.Failures+doc.Errors > 0)
+	lenient := readJUnit(t, j.junit(true))
+	assert.Equal(t, j.v.ExitCode != 0 && j.v.ExitCode != report.ExitInconclusive, lenient.Failures+lenient.Errors > 0)
+	assert.Equal(t, doc.Tests, lenient.Tests)
 
-			counted := junitDoc{}
-			seen := map[[2]string]bool{}
-			for _, s := range doc.Suites {
-				for _, c := range s.Cases {
-					counted.Tests++
-					counted.Failures += one(c.Failure)
-					counted.Errors += one(c.Error)
-					counted.Skipped += one(c.Skipped)
-					assert.LessOrEqual(t, one(c.Failure)+one(c.Error)+one(c.Skipped), 1, c.Name)
-					key := [2]string{c.Class, c.Name}
-					assert.False(t, seen[key], "two cases %v", key)
-					seen[key] = true
-				}
-			}
-			doc.Suites = nil
-			assert.Equal(t, counted, doc, "the counts are those of the cases")
+	counted := junitDoc{}
+	seen := map[[2]string]bool{}
+	for _, s := range doc.Suites {
+		for _, c := range s.Cases {
+			counted.Tests++
+			counted.Failures += one(c.Failure)
+			counted.Errors += one(c.Error)
+			counted.Skipped += one(c.Skipped)
+			assert.LessOrEqual(t, one(c.Failure)+one(c.Error)+one(c.Skipped), 1, c.Name)
+			key := [2]string{c.Class, c.Name}
+			assert.False(t, seen[key], "two cases %v", key)
+			seen[key] = true
+		}
+	}
+	doc.Suites = nil
+	assert.Equal(t, counted, doc, "the counts are those of the cases")
 }
 
 func one(found *struct{}) int {
@@ -195,4 +195,3 @@ func one(found *struct{}) int {
 	}
 	return 1
 }
-

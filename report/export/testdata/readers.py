@@ -245,8 +245,9 @@ def check_parquet(folder: Path, verdict: dict[str, Any]) -> int:
 
     query = "select arm, count(*) from read_parquet(?) where valid and not burn_in group by arm"
     rows = dict(duckdb.execute(query, [str(folder / "steps.parquet")]).fetchall())
-    table = pyarrow.parquet.read_table(folder / "steps.parquet")
-    require(table.column("context_length_hist").type.equals(pyarrow.list_(pyarrow.int64())) or len(table) == 0, "Parquet: histograms are no lists")
+    table = pyarrow.parquet.read_table(folder / "steps.parquet", columns=["context_length_hist", "scheduled_requests"])
+    for row in table.to_pylist():
+        require(sum(row["context_length_hist"]) == row["scheduled_requests"], f"Parquet: a histogram has lost requests: {row}")
     for r in verdict.get("recorders", []):
         got = rows.get(r["arm"], 0)
         require(got == r["records"] or (0 < got < r["records"] and verdict.get("thinned", 0) > 0),
