@@ -21,4 +21,4 @@ func (m *Metric) Words(v *View) string {
 func (c *Control) Missed() bool { return c.Outcome == notSensitive }
 
 // Applied reports whether the slowdown reached the metric.
-func (c *Control) Applied() bool { return c.Outcome != notApplied }
+func (c *Control) Applied() bool { return c.Outcome != notReached }
