@@ -15,6 +15,9 @@ import (
 //go:embed page.html.tmpl
 var pageSource string
 
+//go:embed pictures.html.tmpl
+var picturesSource string
+
 //go:embed page.css
 var pageStyle string
 
@@ -57,7 +60,8 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"where":        func(rows []Quantity) string { return rows[0].where() },
 	"missing":      (*Beside).missing,
 	"list":         func(items ...any) []any { return items },
-}).Parse(pageSource))
+	"quantileNames": quantileNames,
+}).Parse(pageSource + picturesSource))
 
 // page is what the template sees.
 type page struct {
@@ -65,6 +69,7 @@ type page struct {
 	Style     template.CSS
 	StyleHash string
 	Plots     []plots
+	Pictures  *pictures
 }
 
 // plots are those of one comparison.
@@ -78,7 +83,7 @@ type plots struct {
 // and its plots are inside, and its policy forbids every request. Every string
 // that comes from the run is escaped for its place.
 func WriteHTML(w io.Writer, v *View) error {
-	p := page{View: v, Style: template.CSS(pageStyle), StyleHash: styleHash}
+	p := page{View: v, Style: template.CSS(pageStyle), StyleHash: styleHash, Pictures: v.pictures}
 	for i := range v.Comparisons {
 		if !v.Finished {
 			break
