@@ -194,7 +194,7 @@ func (c *stepCurve) draw(decades float64) {
 		if n == 0 {
 			return 1
 		}
-		return min(1, -math.Log10(float64(n)/float64(c.N))/decades)
+		return min(1, math.Log10(float64(c.N)/float64(n))/decades)
 	}
 	width := 1000 / float64(len(c.counts))
 	var path strings.Builder

@@ -31,8 +31,8 @@ func interrupted() []results.Entry {
 		entry(20, results.EventRunStart, "0002", 1, "on"),
 		entry(day, results.EventSession, "", 0, ""),
 		entry(day, results.EventRunAbort, "0002", 1, "on"), entry(day, results.EventBlockVoid, "0002", 1, ""),
-		entry(day+1, results.EventRunStart, "0002", 2, "on"), entry(day+10, results.EventRunEnd, "0002", 2, "on"),
-		entry(day+11, results.EventRunStart, "0002", 2, "off"),
+		entry(day+2, results.EventRunStart, "0002", 2, "on"), entry(day+11, results.EventRunEnd, "0002", 2, "on"),
+		entry(day+12, results.EventRunStart, "0002", 2, "off"),
 	}
 }
 
@@ -57,8 +57,8 @@ func TestTimeLineTellsLostRunsFromValidOnes(t *testing.T) {
 		{"0001/off", 1, 1, "2026-12-04 12:00:00", "540.0 s", "valid"},
 		{"0001/on", 1, 1, "2026-12-04 12:10:00", "540.0 s", "valid"},
 		{"0002/on", 1, 1, "2026-12-04 12:20:00", "not known", "lost"},
-		{"0002/on", 2, 2, "2026-12-05 12:01:00", "540.0 s", "valid"},
-		{"0002/off", 2, 2, "2026-12-05 12:11:00", "not known", "not ended"},
+		{"0002/on", 2, 2, "2026-12-05 12:02:00", "540.0 s", "valid"},
+		{"0002/off", 2, 2, "2026-12-05 12:12:00", "not known", "not ended"},
 	}
 	assert.Equal(t, want, line.Rows)
 	on := line.Lanes[1]
@@ -83,8 +83,8 @@ func TestTimeLineCutsLongPauses(t *testing.T) {
 	t.Parallel()
 	line := lineOf(t, interrupted())
 	assert.Len(t, line.Breaks, 1)
-	assert.Greater(t, percentOf(t, line.Lanes[0].Bars[0].Width), 20.0, "9 of 31 minutes")
-	assert.Contains(t, labels(line.Ticks), "24:00")
+	assert.Greater(t, percentOf(t, line.Lanes[0].Bars[0].Width), 20.0, "9 of 32 minutes")
+	assert.Contains(t, labels(line.Ticks), "24:10")
 
 	entries := interrupted()
 	for i := 7; i < len(entries); i++ {

@@ -8,7 +8,7 @@ import (
 // span is a piece of wall time.
 type span struct{ from, to time.Time }
 
-func (s span) length() time.Duration { return s.to.Sub(s.from) }
+func (s span) seconds() float64 { return s.to.Sub(s.from).Seconds() }
 
 // timeScale maps wall time onto a plot. A long pause between sessions would
 // press the runs into points: it gets a gap of fixed width.
@@ -26,14 +26,14 @@ const (
 )
 
 func newTimeScale(sessions []span) timeScale {
-	total := time.Duration(0)
+	total := 0.0
 	for _, s := range sessions {
-		total += s.length()
+		total += s.seconds()
 	}
 	scale := timeScale{pieces: []span{sessions[0]}}
 	for _, s := range sessions[1:] {
 		last := &scale.pieces[len(scale.pieces)-1]
-		if s.from.Sub(last.to) > time.Duration(longPause*float64(total)) {
+		if s.from.Sub(last.to).Seconds() > longPause*total {
 			scale.pieces = append(scale.pieces, s)
 		} else if s.to.After(last.to) {
 			last.to = s.to
@@ -45,16 +45,16 @@ func newTimeScale(sessions []span) timeScale {
 
 // place lays the pieces side by side.
 func (s *timeScale) place() {
-	drawn := time.Duration(0)
+	drawn := 0.0
 	for _, p := range s.pieces {
-		drawn += p.length()
+		drawn += p.seconds()
 	}
 	gaps := min(0.5, gapWidth*float64(len(s.pieces)-1))
-	s.unit = (1 - gaps) / max(drawn.Seconds(), 1e-9)
+	s.unit = (1 - gaps) / max(drawn, 1e-9)
 	at := 0.0
 	for _, p := range s.pieces {
 		s.starts = append(s.starts, at)
-		at += p.length().Seconds()*s.unit + gaps/float64(max(1, len(s.pieces)-1))
+		at += p.seconds()*s.unit + gaps/float64(max(1, len(s.pieces)-1))
 	}
 }
 
@@ -85,6 +85,9 @@ var roundSpans = []time.Duration{
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour,
 }
 
+// roomForElapsed is the share of the width that the label of a tick takes.
+const roomForElapsed = 0.13
+
 // ticks are round times since the first entry, about five of them.
 func (s *timeScale) ticks() (ticks []tick) {
 	seconds := 1 / s.unit // that the whole width would last
@@ -96,7 +99,7 @@ func (s *timeScale) ticks() (ticks []tick) {
 			at := s.starts[i] + began.Add(d).Sub(p.from).Seconds()*s.unit
 			t := tick{At: share(at), Anchor: anchor(at)}
 			if at >= free {
-				t.Label, free = elapsed(d), at+0.13
+				t.Label, free = elapsed(d), at+roomForElapsed
 			}
 			ticks = append(ticks, t)
 		}
