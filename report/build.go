@@ -36,9 +36,9 @@ type builder struct {
 	evidence *evidence // the latest A/A campaign beside this one, if any
 	aaOpen   bool      // the A/A that the scenario requires did not show equality
 
-	alone      []block        // accepted, but the only ones of their hosts
-	hostNumber map[string]int // of the host groups of all accepted blocks
-	past       bool           // judged as at an earlier look
+	alone      []block                              // accepted, but the only ones of their hosts
+	hostNumber map[string]int                       // of the host groups of all accepted blocks
+	past       bool                                 // judged as at an earlier look
 	stepTimes  map[results.Key]map[string]stepTimes // of runs and phases
 }
 

@@ -117,7 +117,7 @@ func newStepPlot(styles []armStyle, byArm []stepTimes) *stepPlot {
 		return nil
 	}
 	bins := sortedBins(all)
-	c := columnsOf(bins[0], bins[len(bins)-1])
+	c := stepColumnsOf(bins[0], bins[len(bins)-1])
 	p := &stepPlot{
 		Height: stepHeight, Base: stepTop + stepDrawn, Field: newField(stepGutter, stepTop, stepDrawn),
 		Ticks: c.axis().ticks(stepGutter),
@@ -148,20 +148,20 @@ func sortedBins(t stepTimes) (bins []int) {
 	return bins
 }
 
-// columns are joined bins, so few that a plot can show them.
-type columns struct{ first, width, n int } // first bin, bins in a column, columns
+// stepColumns are joined bins, so few that a plot can show them.
+type stepColumns struct{ first, width, n int } // first bin, bins in a column, columns
 
-func columnsOf(first, last int) columns {
+func stepColumnsOf(first, last int) stepColumns {
 	width := 1 + (last-first)/mostColumns
-	return columns{first, width, 1 + (last-first)/width}
+	return stepColumns{first, width, 1 + (last-first)/width}
 }
 
 // start is where a column begins, in seconds.
-func (c columns) start(column int) float64 { return binStart(c.first + column*c.width) }
+func (c stepColumns) start(column int) float64 { return binStart(c.first + column*c.width) }
 
-func (c columns) axis() timeAxis { return timeAxisOf(c.start(0), c.start(c.n)) }
+func (c stepColumns) axis() timeAxis { return timeAxisOf(c.start(0), c.start(c.n)) }
 
-func (c columns) join(t stepTimes) []int64 {
+func (c stepColumns) join(t stepTimes) []int64 {
 	counts := make([]int64, c.n)
 	for bin, n := range t {
 		counts[(bin-c.first)/c.width] += n
@@ -170,7 +170,7 @@ func (c columns) join(t stepTimes) []int64 {
 }
 
 // rows lists the columns in which there are steps.
-func (c columns) rows(curves []stepCurve) (rows []stepRow) {
+func (c stepColumns) rows(curves []stepCurve) (rows []stepRow) {
 	for column := range c.n {
 		r := stepRow{From: edge(c.start(column)), To: edge(c.start(column + 1))}
 		sum := int64(0)

@@ -102,12 +102,18 @@ async function shoot(page, file, view) {
   await page.screenshot({ path: path.join(options.shots, `${name}-${view.width}-${view.scheme}.png`), fullPage: true });
 }
 
-// lookAtAll looks at every file in every view, two views at a time.
-async function lookAtAll(browser, list) {
+// lookAtAll looks at every file in every view, in two browsers: the pages behind
+// the first one of a browser are not drawn.
+async function lookAtAll(list) {
   const jobs = list.flatMap((file) => views.map((view) => ({ file, view, found: null })));
   const queue = [...jobs];
   const worker = async () => {
-    for (let job = queue.shift(); job; job = queue.shift()) job.found = await look(browser, job.file, job.view);
+    const browser = await puppeteer.launch({ executablePath: chromium(), args: ['--no-sandbox', '--force-color-profile=srgb'] });
+    try {
+      for (let job = queue.shift(); job; job = queue.shift()) job.found = await look(browser, job.file, job.view);
+    } finally {
+      await browser.close();
+    }
   };
   await Promise.all([worker(), worker()]);
   return jobs;
@@ -115,9 +121,9 @@ async function lookAtAll(browser, list) {
 
 // selfCheck requires of every broken page the fault that it is named after, in
 // every view, and nothing of the sound one.
-async function selfCheck(browser) {
+async function selfCheck() {
   const folder = path.join(here, 'broken');
-  const jobs = await lookAtAll(browser, readdirSync(folder).filter((f) => f.endsWith('.html')).map((f) => path.join(folder, f)));
+  const jobs = await lookAtAll(readdirSync(folder).filter((f) => f.endsWith('.html')).map((f) => path.join(folder, f)));
   return jobs.map(({ file, view, found }) => {
     const fault = path.basename(file, '.html');
     const kinds = new Set(found.map(([kind]) => kind));
@@ -126,9 +132,9 @@ async function selfCheck(browser) {
   });
 }
 
-async function check(browser) {
+async function check() {
   if (options.shots) mkdirSync(options.shots, { recursive: true });
-  const jobs = await lookAtAll(browser, files);
+  const jobs = await lookAtAll(files);
   return jobs.map(({ file, view, found }) => ({ name: `${file}, ${view.width} px, ${view.scheme}`, problems: found.map((f) => f.join(': ')) }));
 }
 
@@ -140,13 +146,7 @@ function chromium() {
   return found;
 }
 
-const browser = await puppeteer.launch({ executablePath: chromium(), args: ['--no-sandbox', '--force-color-profile=srgb'] });
-let results;
-try {
-  results = await (options['self-check'] ? selfCheck(browser) : check(browser));
-} finally {
-  await browser.close();
-}
+const results = await (options['self-check'] ? selfCheck() : check());
 const bad = results.filter((r) => r.problems.length > 0);
 for (const { name, problems } of bad) for (const p of problems) console.log(`${name}: ${p}`);
 console.log(`${results.length - bad.length} passed, ${bad.length} failed`);

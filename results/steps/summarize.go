@@ -218,7 +218,7 @@ func (p *pass) phase(before *past, r *Record) {
 	p.out.Phases[i].Preemptions += r.Preemptions
 	p.decode[i] += r.DecodeBatchSize
 	if r.DroppedRecordsBefore == 0 {
-		seconds := float64(r.ReadyMonoNS-max(r.SubmitMonoNS, before.ready))/1e9
+		seconds := float64(r.ReadyMonoNS-max(r.SubmitMonoNS, before.ready)) / 1e9
 		p.times[i] = append(p.times[i], seconds)
 		if p.opt.StepTime != nil {
 			p.opt.StepTime(i, seconds)
