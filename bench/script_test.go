@@ -36,6 +36,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("CAMPAIGNS", campaigns)
+			revisions, err := filepath.Abs("../patches/vllm/ee0da84")
+			if err != nil {
+				return err
+			}
+			env.Setenv("PATCHES", revisions)
 			return writeRecords(env.WorkDir)
 		},
 	})
