@@ -41,6 +41,11 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("PATCHES", revisions)
+			workflow, err := filepath.Abs("../.github/scripts")
+			if err != nil {
+				return err
+			}
+			env.Setenv("SCRIPTS", workflow)
 			return writeRecords(env.WorkDir)
 		},
 	})

@@ -58,7 +58,9 @@ func TestOpenRefuses(t *testing.T) {
 		{"other vLLM", "r1-seed", "UPSTREAM.json has", func(dir string) {
 			rewrite(t, filepath.Join(dir, "meta.json"), `"commit": "ee0da84`, `"commit": "1e0da84`)
 		}},
-		{"edited patch", "r1-seed", "SHA-256", func(dir string) { rewrite(t, filepath.Join(dir, "0002-vllm-v1-opprof.patch"), "SCHEMA = 1", "SCHEMA = 2") }},
+		{"edited patch", "r1-seed", "SHA-256", func(dir string) {
+			rewrite(t, filepath.Join(dir, "0002-vllm-v1-opprof.patch"), "SCHEMA = 1", "SCHEMA = 2")
+		}},
 		{"cut patch", "r1-seed", "SHA-256", func(dir string) {
 			require.NoError(t, os.Truncate(filepath.Join(dir, "0002-vllm-v1-opprof.patch"), 900))
 		}},

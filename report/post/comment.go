@@ -89,7 +89,7 @@ func (s *sticky) settle(ctx context.Context, c *github.Client) (Outcome, error) 
 			return s.finish(ctx, c, found)
 		}
 	}
-	return Outcome{}, fmt.Errorf("it does not stay as posted: something else edits or deletes it")
+	return Outcome{}, errors.New("it does not stay as posted: something else edits or deletes it")
 }
 
 // checkHead makes sure that the result belongs to the pull request as it is now.

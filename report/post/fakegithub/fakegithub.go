@@ -23,9 +23,9 @@ const Bot = "github-actions[bot]"
 // Server is the API of one repository, an http.Handler. The zero value is a
 // repository without anything.
 type Server struct {
-	Logins  map[string]string // token to login
-	Pulls   map[int]string    // number to head commit; others do not exist
-	Changed func()            // called after each change, if set
+	Logins  map[string]string   // token to login
+	Pulls   map[int]string      // number to head commit; others do not exist
+	Changed func()              // called after each change, if set
 	Between func(*http.Request) // called before each request, if set
 
 	mu       sync.Mutex
