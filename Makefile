@@ -9,7 +9,7 @@
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
-ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.7
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
 .PHONY: build quickstart test lint vllm-cpu test-vllm test-pr bench bench-recorder bench-stat bench-client

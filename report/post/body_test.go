@@ -59,9 +59,10 @@ func FuzzReadMark(f *testing.F) {
 func TestBudget(t *testing.T) {
 	log := strings.Repeat(hostile, 300_000/len(hostile)+1)
 	r := result(t, "fail")
-	for i := range 40 {
-		r.View.Aborted = append(r.View.Aborted, report.Aborted{Block: "0001", Attempt: i + 1, Arm: "on", Why: log})
+	for i := range 30 {
+		r.View.Aborted = append(r.View.Aborted, report.Aborted{Block: "0001", Attempt: i + 1, Arm: "on", Why: log[:5000]})
 	}
+	r.View.Aborted[0].Why = log
 	body := r.Comment(target)
 	assert.LessOrEqual(t, len(body), CommentBudget)
 	assert.Contains(t, body, "> **FAIL**")
