@@ -41,8 +41,9 @@ the rest has to come from a second workflow (.github/workflows/bench-post.yml).
 
 Exit codes: the verdict's, as opbench gate gives it, whatever becomes of the
 posting: 0 PASS, 10 FAIL, 11 INCONCLUSIVE, 12 INVALID, 14 not finished. 2 for a
-wrong command or a folder that is no run directory. With --fail-on-post-error 13
-if something could not be posted, whatever the verdict: for a job that only posts.`,
+wrong command or a folder that is no run directory, 13 if DIR can't be written.
+With --fail-on-post-error also 13 if something could not be posted, whatever the
+verdict: for a job that only posts.`,
 		Example: "opbench post --repo owner/name --pr 7 --sha $(git rev-parse HEAD) --comment --dry-run results/campaigns/vllm-cpu-r1",
 		Args:    usage(cobra.ExactArgs(1)),
 		RunE:    func(_ *cobra.Command, args []string) error { return a.post(args[0], f) },

@@ -81,7 +81,7 @@ func TestPostFromAJob(t *testing.T) {
 	body := state.Comments[0].Body
 	assert.Contains(t, body, "> **FAIL**")
 	assert.Contains(t, body, "[job](https://github.example/o/r/actions/runs/10)")
-	assert.Regexp(t, `"key":"gate-test","order":\{"End":"2000-01-0\dT[0-9:]+Z","Run":10,"Attempt":2\},"sha":"1{40}"`, body, "the end of the campaign on its own clock")
+	assert.Regexp(t, `"key":"gate-test","order":\{"end":"2000-01-0\dT[0-9:]+Z","run":10,"attempt":2\},"sha":"1{40}"`, body, "the end of the campaign on its own clock")
 	require.Len(t, state.Checks, 1)
 	assert.Equal(t, "failure", state.Checks[0].Conclusion)
 	assert.Equal(t, postedHead, state.Checks[0].HeadSHA, "the head, not the merge of GITHUB_SHA")
@@ -166,7 +166,7 @@ func TestPostFromAWorkflowRun(t *testing.T) {
 	p := postTo(t, s, dir, jobOn(t, event), "--comment", "--check", "--pr", "7", "--fail-on-post-error")
 	assert.Equal(t, 0, p.code, p.stderr)
 	require.Len(t, s.State().Comments, 1)
-	assert.Contains(t, s.State().Comments[0].Body, `"Run":55,"Attempt":3`)
+	assert.Contains(t, s.State().Comments[0].Body, `"run":55,"attempt":3`)
 	assert.Contains(t, s.State().Comments[0].Body, "actions/runs/55")
 	assert.Equal(t, postedHead, s.State().Checks[0].HeadSHA)
 

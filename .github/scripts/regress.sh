@@ -36,6 +36,8 @@ for new in "$change"/patches/vllm/*/*/; do
 	one=0
 	bin/opbench run scenarios/ci-regress.yaml --patch "base=$old" --patch "change=$new" -o "$out/$name" || one=$?
 	code=$(worst "$code" "$one")
+	echo "what six blocks carry at the spread that was seen here, at the margin of the scenario:"
+	bin/opbench power "$out/$name"/*/ --blocks 6 || true
 done
 [ "$measured" -gt 0 ] || echo "no recorder differs from its base: nothing to measure"
 exit "$code"

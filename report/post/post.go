@@ -50,9 +50,9 @@ type Result struct {
 
 // Order says which of two results is newer.
 type Order struct {
-	End     time.Time // of the campaign, by its ledger
-	Run     int64     // of the workflow that measured; 0 outside of one
-	Attempt int       // of that workflow run
+	End     time.Time `json:"end"`     // of the campaign, by its ledger
+	Run     int64     `json:"run"`     // of the workflow that measured; 0 outside of one
+	Attempt int       `json:"attempt"` // of that workflow run
 }
 
 // After reports whether o is newer than p.
