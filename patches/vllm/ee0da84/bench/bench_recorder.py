@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the vLLM project
-"""What the recorders cost per step: bench_recorder.py TREES [--output FILE.md]
+"""What the recorders cost per step:
+bench_recorder.py TREES [--sizes N,N...] [--output FILE.md]
 
 TREES holds one tree per revision. The recorders of all trees watch the real
 scheduler of the installed vLLM, one at a time, in rounds: revision after
@@ -336,10 +337,10 @@ def measure_memory(workload: Workload, module) -> float:
     return made / 1024
 
 
-def measure(modules, model_dir: str):
+def measure(modules, model_dir: str, sizes: list[int]):
     costs: dict[tuple[str, str, int], Cost] = {}
     memory = {}
-    for requests in SIZES:
+    for requests in sizes:
         workload = Workload(model_dir, requests)
         gc.collect()
         gc.freeze()  # as the engine does after its start
@@ -365,7 +366,7 @@ def quantile(values: list[float], q: float) -> float:
     return sorted(values)[min(len(values) - 1, int(q * len(values)))]
 
 
-def render(costs, memory, revisions: list[str]) -> str:
+def render(costs, memory, revisions: list[str], sizes: list[int]) -> str:
     lines = [
         f"CPython {platform.python_version()}, {cpu_model()}, {os.cpu_count()} CPUs.",
         f"Microseconds per step, medians over {ROUNDS} rounds of {STEPS} steps; in",
@@ -374,7 +375,7 @@ def render(costs, memory, revisions: list[str]) -> str:
     for name in ("decode", "mixed", "loop"):
         lines += ["", f"**{name}**", "", "| requests |" + header(revisions)]
         lines.append("|---|" + "---|" * (2 * len(revisions) - 1))
-        for requests in SIZES:
+        for requests in sizes:
             row = [costs[name, r, requests] for r in revisions]
             times = [typical(name, cost) for cost in row]
             base = times[revisions.index(REFERENCE)]
@@ -385,7 +386,8 @@ def render(costs, memory, revisions: list[str]) -> str:
                 if revision != REFERENCE
             ]
             lines.append(f"| {requests} | " + " | ".join(cells) + " |")
-    lines += ["", *render_details(costs, memory, revisions)]
+    if memory:
+        lines += ["", *render_details(costs, memory, revisions)]
     return "\n".join(lines) + "\n"
 
 
@@ -434,18 +436,23 @@ def cpu_model() -> str:
     return platform.machine()
 
 
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="What the recorders cost per step.")
     parser.add_argument("trees", type=pathlib.Path)
     parser.add_argument("--output", type=pathlib.Path)
+    parser.add_argument("--sizes", type=numbers, default=list(SIZES))
     args = parser.parse_args()
     logging.disable(logging.INFO)
     init_none_hash(sha256)
     modules = load_recorders(args.trees)
     with tempfile.TemporaryDirectory() as model_dir:
         (pathlib.Path(model_dir) / "config.json").write_text(json.dumps(MODEL))
-        costs, memory = measure(modules, model_dir)
-    text = render(costs, memory, list(modules))
+        costs, memory = measure(modules, model_dir, args.sizes)
+    text = render(costs, memory, list(modules), args.sizes)
     print(text)
     if args.output:
         args.output.write_text(text)

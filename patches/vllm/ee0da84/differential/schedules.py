@@ -199,10 +199,17 @@ class Driver:
         self.speculate = self.depth == 1 + is_async and rng.random() < 0.4
         if self.speculate:
             scheduler.num_spec_tokens = SPEC_TOKENS
+        # Sessions that wait for input keep their blocks: there must be enough of
+        # them, and nothing can be reset.
+        roomy = scheduler.kv_cache_manager.block_pool.num_gpu_blocks == 1000
+        self.keep_sessions = roomy and not self.speculate and rng.random() < 0.5
+        # Only the async scheduler discards what was in flight at a reset.
+        plain = not (self.speculate or self.keep_sessions)
+        self.reset_cache = plain and self.depth == 1 + is_async
         self.priorities = scheduler.policy.value == "priority"
         self.in_flight: deque[tuple[Any, ModelRunnerOutput]] = deque()
         self.added = 0
-        self.sessions: list[str] = []
+        self.sessions: dict[str, int] = {}  # inputs to come
         self.seen: Counter[str] = Counter()
 
     def run(self, steps: int) -> None:
@@ -226,12 +233,13 @@ class Driver:
             self.add()
         if self.scheduler.requests and rng.random() < 0.03:
             self.abort([rng.choice(list(self.scheduler.requests))])
-        for req_id in self.open_sessions():
-            if rng.random() < 0.1:
+        for req_id, left in self.open_sessions().items():
+            if left and rng.random() < 0.1:
                 self.seen["sessions"] += 1
+                self.sessions[req_id] -= 1
                 prompt = rng.choice([1, 20, 70])
                 self.scheduler.add_request(self.request(req_id, prompt, resumable=True))
-        if rng.random() < 0.02 and not self.speculate:
+        if self.reset_cache and rng.random() < 0.02:
             self.seen["resets"] += 1
             self.scheduler.reset_prefix_cache(reset_running_requests=True)
         if rng.random() < 0.04:
@@ -242,11 +250,12 @@ class Driver:
             self.scheduler.set_pause_state(PauseState.UNPAUSED)
 
     def add(self) -> None:
-        prompt = self.rng.choice([1, 7, 16, 30, 64, 120, 129, 200, 250, 300, 505])
-        resumable = not self.speculate and self.rng.random() < 0.1
+        resumable = self.keep_sessions and self.rng.random() < 0.2
+        prompts = [1, 7, 16, 30, 64, 120, 129, 200, 250, 300, 505]
+        prompt = self.rng.choice(prompts[: 6 if resumable else None])
         request = self.request(f"request-{self.added}", prompt, resumable)
         if resumable:
-            self.sessions.append(request.request_id)
+            self.sessions[request.request_id] = 2
         self.seen["priorities"] += self.priorities
         self.scheduler.add_request(request)
         self.added += 1
@@ -266,9 +275,9 @@ class Driver:
             resumable=resumable,
         )
 
-    def open_sessions(self) -> list[str]:
-        requests = self.scheduler.requests
-        self.sessions = [req_id for req_id in self.sessions if req_id in requests]
+    def open_sessions(self) -> dict[str, int]:
+        for req_id in self.sessions.keys() - self.scheduler.requests.keys():
+            del self.sessions[req_id]
         return self.sessions
 
     def abort(self, ids) -> None:
