@@ -5,12 +5,13 @@
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise, into report/stat/CALIBRATION.md; about 10 minutes
+# make bench-reader the reader of step records beside msgspec and orjson, on a file of 1 GB, into results/steps/BENCH.md
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm bench bench-recorder bench-stat bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm bench bench-recorder bench-stat bench-reader bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -45,6 +46,9 @@ bench-recorder: build vllm-cpu
 bench-stat:
 	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 60m -v -campaigns 20000 -cells '$(CELLS)'
 	go test ./bench -run 'PipelineIsCalibrated$$' -timeout 60m -v -campaigns 200
+
+bench-reader:
+	results/steps/bench/run.sh .bench-reader --output results/steps/BENCH.md
 
 bench-client: build
 	CGO_ENABLED=0 go build -o bin/plain-client ./harness/selftest/testdata/plain

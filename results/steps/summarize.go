@@ -96,11 +96,13 @@ type pass struct {
 	resumed int64               // resumed requests
 	// preemptedHits are cached tokens of lookups by preempted requests.
 	preemptedHits int64
+	survey        *surveyor // nil: not wanted
 }
 
 func newPass(opt Options) *pass {
 	p := &pass{
 		opt:    opt,
+		tally:  newTally(),
 		times:  make([][]float64, len(opt.Phases)),
 		decode: make([]int64, len(opt.Phases)),
 		ranks:  map[string][]string{},
@@ -124,7 +126,7 @@ func (p *pass) read(path string) error {
 	r, err := Open(path)
 	if err == nil {
 		defer r.Close()
-		err = p.scan(filepath.Base(path), r)
+		err = p.scan(filepath.Base(path), p.measured(file, r))
 	}
 	damage := (*DamageError)(nil)
 	if errors.As(err, &damage) {
@@ -133,6 +135,14 @@ func (p *pass) read(path string) error {
 		return nil
 	}
 	return err
+}
+
+// measured lets a survey see the bytes of a file.
+func (p *pass) measured(file results.StepFile, r io.Reader) io.Reader {
+	if p.survey == nil {
+		return r
+	}
+	return p.survey.zstd.measure(file, r)
 }
 
 func fingerprint(path string) (results.StepFile, error) {
@@ -166,13 +176,14 @@ func (p *pass) scan(name string, r io.Reader) error {
 	if err == nil {
 		p.closing(&file, &before)
 	}
+	if p.survey != nil {
+		err = errors.Join(err, p.survey.file(&file))
+	}
 	return err
 }
 
 func (p *pass) record(at place, before *past, r *Record) {
-	for i := range recordRules {
-		p.tally.apply(&recordRules[i], at, before, r)
-	}
+	p.tally.record(at, before, r)
 	o := p.out
 	o.Records++
 	o.Steps += r.StepIndex - before.index
@@ -192,6 +203,9 @@ func (p *pass) record(at place, before *past, r *Record) {
 	add(o.ContextHist, r.ContextLengthHist[:])
 	add(o.ChunkHist, r.ChunkedPrefill.SizeHist[:])
 	p.phase(before, r)
+	if p.survey != nil {
+		p.survey.record(before, r)
+	}
 }
 
 func add(dst, bins []int64) {
@@ -200,10 +214,7 @@ func add(dst, bins []int64) {
 	}
 }
 
-// phase adds a step to the timed phase in which it was submitted. The time of
-// a step begins when the one before it was ready, if that is later than its own
-// submission: under asynchronous scheduling the spans overlap. Behind a gap
-// that is unknown.
+// phase adds a step to the timed phase in which it was submitted.
 func (p *pass) phase(before *past, r *Record) {
 	i := slices.IndexFunc(p.opt.Phases, func(ph Phase) bool {
 		return ph.StartNS <= r.SubmitWallNS && r.SubmitWallNS <= ph.EndNS
@@ -214,8 +225,8 @@ func (p *pass) phase(before *past, r *Record) {
 	p.out.Phases[i].Records++
 	p.out.Phases[i].Preemptions += r.Preemptions
 	p.decode[i] += r.DecodeBatchSize
-	if r.DroppedRecordsBefore == 0 {
-		p.times[i] = append(p.times[i], float64(r.ReadyMonoNS-max(r.SubmitMonoNS, before.ready))/1e9)
+	if ns, known := stepTime(before, r); known {
+		p.times[i] = append(p.times[i], float64(ns)/1e9)
 	}
 }
 

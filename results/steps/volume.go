@@ -1,0 +1,104 @@
+package steps
+
+import (
+	"io"
+	"strings"
+
+	"github.com/aituner/opprof/results"
+	"github.com/klauspost/compress/zstd"
+)
+
+// Volume is how much a recorder writes, measured from its files, and what that
+// comes to at two paces.
+type Volume struct {
+	BytesPerStep float64 `json:"bytes_per_step"` // header and footer are shared out
+	// ZstdRatio is uncompressed to compressed: of a .zst file as it is stored,
+	// of any other one as a run directory would store it.
+	ZstdRatio  float64 `json:"zstd_ratio"`
+	AsRecorded Pace    `json:"as_recorded"`  // with the pauses that the files have
+	BackToBack Pace    `json:"back_to_back"` // without them: step follows step
+}
+
+// Pace is a rate of steps of one engine, and what it writes to disk. A GB is
+// 1e9 bytes.
+type Pace struct {
+	StepsPerSecond float64 `json:"steps_per_second"`
+	RawPerHour     float64 `json:"raw_gb_per_hour"`
+	RawPerDay      float64 `json:"raw_gb_per_day"`
+	ZstdPerHour    float64 `json:"zstd_gb_per_hour"`
+	ZstdPerDay     float64 `json:"zstd_gb_per_day"`
+}
+
+func (v *Volume) pace(steps, seconds float64) Pace {
+	perHour := v.BytesPerStep * steps / seconds * 3600 / 1e9
+	return Pace{
+		StepsPerSecond: steps / seconds,
+		RawPerHour:     perHour, RawPerDay: 24 * perHour,
+		ZstdPerHour: perHour / v.ZstdRatio, ZstdPerDay: 24 * perHour / v.ZstdRatio,
+	}
+}
+
+// volume is nil where the files are too short for a pace, or not whole.
+func (s *surveyor) volume() *Volume {
+	seconds, bytes, timed, busy := 0.0, 0.0, 0.0, 0.0
+	for _, e := range s.out.Engines {
+		seconds += e.Seconds
+		bytes += float64(e.Bytes)
+	}
+	for _, t := range s.times {
+		timed += float64(t.n)
+		busy += t.sum / 1e9
+	}
+	records := float64(s.out.Records)
+	if damaged(s.out.Checks) || seconds <= 0 || busy <= 0 || s.zstd.n == 0 {
+		return nil
+	}
+	v := &Volume{BytesPerStep: bytes / records, ZstdRatio: bytes / float64(s.zstd.n)}
+	v.AsRecorded = v.pace(records, seconds)
+	v.BackToBack = v.pace(timed, busy)
+	return v
+}
+
+func damaged(checks []results.Check) bool {
+	for _, c := range checks {
+		if c.ID == "format" && c.Failed > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// zstdSize adds up how large files are when compressed.
+type zstdSize struct {
+	n   int64
+	enc *zstd.Encoder // of the file that is being read; nil if it is compressed
+	err error
+}
+
+// measure returns the file's content, and compresses on the side what is read
+// of it, unless the stored file says the size already.
+func (z *zstdSize) measure(file results.StepFile, r io.Reader) io.Reader {
+	if strings.HasSuffix(file.Name, ".zst") {
+		z.n += file.Size
+		return r
+	}
+	if z.enc, z.err = results.NewCompressor(z); z.err != nil {
+		return r
+	}
+	return io.TeeReader(r, z.enc)
+}
+
+// Write counts what the compressor writes.
+func (z *zstdSize) Write(p []byte) (int, error) {
+	z.n += int64(len(p))
+	return len(p), nil
+}
+
+func (z *zstdSize) close() error {
+	if z.enc == nil {
+		return z.err
+	}
+	err := z.enc.Close()
+	z.enc = nil
+	return err
+}
