@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -19,6 +18,7 @@ func writeSurvey(out io.Writer, s *steps.Survey) error {
 	surveyBins(w, s.ContextEdges, s.ContextHist)
 	fmt.Fprintf(w, "\nprefill chunk\tchunks\n")
 	surveyBins(w, s.ChunkEdges, s.ChunkHist)
+	surveyGraphs(w, s)
 	fmt.Fprintln(w)
 	surveyState(w, s)
 	surveyVolume(w, s)
@@ -83,7 +83,6 @@ func surveyState(w io.Writer, s *steps.Survey) {
 	fmt.Fprintf(w, "queues\trunning %s, waiting %s, deferred %s\n", levelText(q.Running), levelText(q.Waiting), levelText(q.Deferred))
 	fmt.Fprintf(w, "KV cache\t%s of %d blocks on average, at most %s\n", shareText(s.KV.Usage.Mean), s.KV.TotalBlocks, shareText(s.KV.Usage.Max))
 	fmt.Fprintf(w, "prefix cache\tlocal %s, external %s\n", hitText(s.Prefix.Local), hitText(s.Prefix.External))
-	fmt.Fprintf(w, "CUDA graphs\t%s\n", graphText(s))
 	fmt.Fprintf(w, "preemptions\t%d; %d requests resumed, %d tokens computed again\n", s.Preemptions, s.ResumedRequests, s.ResumedTokens)
 	fmt.Fprintf(w, "recorder\t%d dropped, backlog high watermark %d\n", s.Dropped, s.BacklogMax)
 }
@@ -97,20 +96,19 @@ func hitText(h *steps.HitRate) string {
 	return fmt.Sprintf("%s (%d of %d tokens)", shareText(h.Rate), h.Hits, h.Queries)
 }
 
-func graphText(s *steps.Survey) string {
-	if len(s.Graphs) == 0 {
-		return "no record has a stat"
-	}
+func surveyGraphs(w io.Writer, s *steps.Survey) {
 	total := int64(0)
 	for _, g := range s.Graphs {
 		total += g.Steps
 	}
-	var modes []string
+	fmt.Fprint(w, "\nCUDA graph\tsteps\tof steps\tpadding of tokens\n")
 	for _, g := range s.Graphs {
-		padded := float64(g.PaddingTokens) / float64(max(1, g.UnpaddedTokens+g.PaddingTokens))
-		modes = append(modes, fmt.Sprintf("%s in %s of steps, padding %s of tokens", g.Mode, shareText(float64(g.Steps)/float64(total)), shareText(padded)))
+		padding := float64(g.PaddingTokens) / float64(max(1, g.UnpaddedTokens+g.PaddingTokens))
+		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", g.Mode, g.Steps, shareText(float64(g.Steps)/float64(total)), shareText(padding))
 	}
-	return strings.Join(modes, "; ")
+	if total == 0 {
+		fmt.Fprint(w, "no record has a stat\n")
+	}
 }
 
 func surveyVolume(w io.Writer, s *steps.Survey) {

@@ -28,7 +28,7 @@ at its own line, at another one, or nowhere. Hunks have no context, so without -
 replaced lines can be searched for; with it, a pristine tree of the pinned commit, lines are followed
 from there. Nothing is ever applied: a revision fits one commit, this is for carrying it over.`,
 		Example: "opbench patch status --drift --upstream .vllm-cpu/venv/lib/python3.11/site-packages ../vllm", Args: usage(cobra.ExactArgs(1)),
-		RunE:    func(_ *cobra.Command, args []string) error { return a.patchStatus(args[0], f) },
+		RunE: func(_ *cobra.Command, args []string) error { return a.patchStatus(args[0], f) },
 	}
 	fl := c.Flags()
 	fl.BoolVar(&f.drift, "drift", false, "say where the hunks of a revision would go")

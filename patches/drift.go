@@ -14,11 +14,11 @@ import (
 type Fate string
 
 const (
-	AsIs    Fate = "as is"     // at the same line
-	Moves   Fate = "moves"     // at another line
-	NoPlace Fate = "no place"  // nowhere for sure
-	InTree  Fate = "in there"  // the file is the revision's already
-	NewFile Fate = "new file"  // the hunk is a whole file, whose name is free
+	AsIs    Fate = "as is"      // at the same line
+	Moves   Fate = "moves"      // at another line
+	NoPlace Fate = "no place"   // nowhere for sure
+	InTree  Fate = "in there"   // the file is the revision's already
+	NewFile Fate = "new file"   // the hunk is a whole file, whose name is free
 	Taken   Fate = "name taken" // the hunk is a whole file, whose name is not free
 )
 
@@ -50,8 +50,8 @@ type DriftFile struct {
 type HunkDrift struct {
 	Patch string `json:"patch"` // file:line of the hunk
 	Fate  Fate   `json:"fate"`
-	Line  int    `json:"line"`         // in the file that it was made for
-	To    int    `json:"to"`            // in the tree, where it has a place
+	Line  int    `json:"line"` // in the file that it was made for
+	To    int    `json:"to"`   // in the tree, where it has a place
 	Why   string `json:"why,omitempty"`
 }
 

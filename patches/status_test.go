@@ -19,18 +19,18 @@ func TestInspect(t *testing.T) {
 		revision string
 		wrong    string // one of Wrong
 	}{
-		"pristine":        {nil, Pristine, "", ""},
-		"first":           {map[string]string{a: aNew, n: added}, Applied, "small", ""},
-		"first, a clone":  {map[string]string{a: aNew, n: added, "tests/v1/test_n.py": testText}, Applied, "small", ""},
-		"clone, no test":  {map[string]string{a: aNew, n: added, "tests/v1/x.py": "x"}, Foreign, "", a + " (of small)"},
-		"second":          {map[string]string{a: aSecond, m: "more\n"}, Applied, "second", ""},
-		"half":            {map[string]string{a: aNew}, Foreign, "", a + " (of small)"},
-		"first and more":  {map[string]string{a: aNew, n: added, m: "more\n"}, Foreign, "", m + " (of second)"},
-		"mixed":           {map[string]string{a: aSecond, n: added}, Foreign, "", "not all files of one revision"},
+		"pristine":         {nil, Pristine, "", ""},
+		"first":            {map[string]string{a: aNew, n: added}, Applied, "small", ""},
+		"first, a clone":   {map[string]string{a: aNew, n: added, "tests/v1/test_n.py": testText}, Applied, "small", ""},
+		"clone, no test":   {map[string]string{a: aNew, n: added, "tests/v1/x.py": "x"}, Foreign, "", a + " (of small)"},
+		"second":           {map[string]string{a: aSecond, m: "more\n"}, Applied, "second", ""},
+		"half":             {map[string]string{a: aNew}, Foreign, "", a + " (of small)"},
+		"first and more":   {map[string]string{a: aNew, n: added, m: "more\n"}, Foreign, "", m + " (of second)"},
+		"mixed":            {map[string]string{a: aSecond, n: added}, Foreign, "", "not all files of one revision"},
 		"only an addition": {map[string]string{n: added}, Foreign, "", n + " (of small)"},
-		"another version": {map[string]string{o: "new\n"}, Foreign, "", o + " (foreign)"},
-		"name taken":      {map[string]string{m: "mine\n"}, Foreign, "", m + " (foreign)"},
-		"missing":         {map[string]string{a: ""}, Foreign, "", a + " (missing)"},
+		"another version":  {map[string]string{o: "new\n"}, Foreign, "", o + " (foreign)"},
+		"name taken":       {map[string]string{m: "mine\n"}, Foreign, "", m + " (foreign)"},
+		"missing":          {map[string]string{a: ""}, Foreign, "", a + " (missing)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src := smallPackage(t)

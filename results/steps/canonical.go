@@ -118,12 +118,22 @@ func (c *canonical) contextBins(key string) (bins [12]int64) {
 	return bins
 }
 
+// bins reads small numbers with one byte behind each, so it looks at bytes.
 func (c *canonical) bins(key string, bins []int64) {
+	c.text(key)
+	end := byte(',')
 	for i := range bins {
-		bins[i] = c.integer(key)
-		key = ","
+		if i == len(bins)-1 {
+			end = ']'
+		}
+		n, at := unsigned(c.line, c.at)
+		if at == c.at || at == len(c.line) || c.line[at] != end {
+			c.bad = true
+			return
+		}
+		bins[i] = n
+		c.at = at + 1
 	}
-	c.text("]")
 }
 
 // text passes over text, which must come next.

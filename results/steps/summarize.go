@@ -152,7 +152,7 @@ func fingerprint(path string) (results.StepFile, error) {
 	}
 	defer f.Close()
 	h := sha256.New()
-	n, err := io.Copy(h, f)
+	n, err := io.CopyBuffer(h, f, make([]byte, MaxLine))
 	if err != nil {
 		return results.StepFile{}, fmt.Errorf("hash step file %s: %w", path, err)
 	}
