@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -79,7 +80,7 @@ func findDrift(dir string, f statusFlags) (*patches.Drift, error) {
 
 func (a *app) printStatus(dir string, s patches.Status) {
 	for _, f := range s.Files {
-		fmt.Fprintf(a.stdout, "%-16s %-12.12s %s", f.State, f.Blob, f.Path)
+		fmt.Fprintf(a.stdout, "%-16s %-12.12s %s", f.State, cmp.Or(f.Blob, "no such file"), f.Path)
 		if len(f.Revisions) > 0 {
 			fmt.Fprintf(a.stdout, " (%s)", strings.Join(f.Revisions, ", "))
 		}
@@ -101,7 +102,7 @@ func (a *app) printDrift(d *patches.Drift) {
 		}
 		for _, h := range f.Hunks {
 			count[h.Fate]++
-			fmt.Fprintf(a.stdout, "  line %-6d %s\n", h.Line, fateText(h))
+			fmt.Fprintf(a.stdout, "  %-12s%s\n", hunkText(h), fateText(h))
 		}
 	}
 	var counts []string
@@ -124,6 +125,13 @@ func changedLines(f patches.DriftFile) string {
 		text += "; the recorder relies on it: read what changed"
 	}
 	return text
+}
+
+func hunkText(h patches.HunkDrift) string {
+	if h.Fate == patches.NewFile || h.Fate == patches.Taken {
+		return "whole file"
+	}
+	return fmt.Sprintf("line %d", h.Line)
 }
 
 func fateText(h patches.HunkDrift) string {

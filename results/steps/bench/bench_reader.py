@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Time the Go reader of step records beside Python loops over the same file.
 
-Every reading is a process of its own on one core; the readers take turns, round
-by round, so that a machine that gets slower does so for all. run.sh makes the
-venv, the Go benchmark's binary and the file.
+Every reading is a process of its own on one core, and what counts is its CPU
+time, so that other work on the machine matters little. The readers take turns,
+round by round, so that a machine that gets slower does so for all. run.sh makes
+the venv, the Go benchmark's binary and the file.
 """
 
 import argparse
@@ -151,17 +152,15 @@ def run_loop(name: str, path: str) -> None:
     """What a child process does: one loop, without the cyclic collector, which
     has nothing to find here and would only cost time."""
     gc.disable()
-    start = time.perf_counter()
-    count = LOOPS[name](path)
-    print(f"{time.perf_counter() - start} {count}")
+    print(f"{LOOPS[name](path)} records")
 
 
 class Reading:
-    """One reading of the file: seconds, records, peak memory in MB."""
+    """One reading of the file: CPU seconds of the whole process, records, peak
+    memory in MB."""
 
     def __init__(self, what: str, opts: argparse.Namespace) -> None:
-        go = what.startswith("go:")
-        if go:
+        if what.startswith("go:"):
             bench = f"^BenchmarkFile$/^{re.escape(what[3:])}$"
             argv = [opts.go, "-test.run", "^$", "-test.bench", bench, "-test.benchtime", "1x"]
             argv += ["-test.cpu", "1", "-file", opts.file]
@@ -172,23 +171,12 @@ class Reading:
         out = child.stdout.read()
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
+        count = re.search(r"(\d+) records", out)
+        if child.returncode != 0 or not count:
             sys.exit(f"bench_reader: {what} failed with {child.returncode}: {out.strip()}")
-        self.seconds, self.records = parse_go(out) if go else parse_loop(out)
+        self.seconds = usage.ru_utime + usage.ru_stime
+        self.records = int(count[1])
         self.peak = usage.ru_maxrss / 1000
-
-
-def parse_loop(out: str) -> tuple[float, int]:
-    seconds, count = out.split()
-    return float(seconds), int(count)
-
-
-def parse_go(out: str) -> tuple[float, int]:
-    ns = re.search(r"([\d.]+) ns/op", out)
-    count = re.search(r"([\d.e+]+) records", out)
-    if not ns or not count:
-        sys.exit(f"bench_reader: no result in the output of the Go benchmark:\n{out}")
-    return float(ns[1]) / 1e9, int(float(count[1]))
 
 
 def measure(opts: argparse.Namespace) -> dict[str, list[Reading]]:
@@ -236,7 +224,7 @@ def report(opts: argparse.Namespace) -> str:
     return (
         f"Measured {time.strftime('%Y-%m-%d', time.gmtime())} on one core of {machine()}: "
         f"{records} records of {os.path.getsize(opts.file) / records:.0f} bytes,\n"
-        f"medians of {opts.rounds} rounds. {go}, CPython {platform.python_version()}, "
+        f"medians of {opts.rounds} rounds, MB per second of CPU time. {go}, CPython {platform.python_version()}, "
         f"msgspec {msgspec.__version__}, orjson {orjson.__version__}.\n\n"
     ) + table(readings, opts)
 
@@ -255,7 +243,7 @@ def main() -> None:
     parser.add_argument("--go", help="binary made by go test -c ./results/steps")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--output", type=Path, help="Markdown file whose measured part is replaced")
-    parser.add_argument("--loop", choices=LOOPS, help="run this loop only and print seconds and records")
+    parser.add_argument("--loop", choices=LOOPS, help="run this loop only and print how many records it saw")
     opts = parser.parse_args()
     if opts.loop:
         run_loop(opts.loop, opts.file)
