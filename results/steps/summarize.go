@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -117,46 +118,60 @@ func newPass(opt Options) *pass {
 	return p
 }
 
+// read reads a file once: its SHA-256 is of the bytes that are checked.
 func (p *pass) read(path string) error {
-	file, err := fingerprint(path)
+	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("open step file: %w", err)
 	}
-	p.out.Files = append(p.out.Files, file)
-	r, err := Open(path)
-	if err == nil {
-		defer r.Close()
-		err = p.scan(filepath.Base(path), p.measured(file, r))
-	}
+	defer f.Close()
+	h := &hashing{from: f, sum: sha256.New()}
+	err = p.content(path, h)
 	damage := (*DamageError)(nil)
 	if errors.As(err, &damage) {
 		damage.File = filepath.Base(path)
 		p.tally.check("format").fail(damage.Error())
-		return nil
+		err = nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, h); err != nil { // what is behind damage
+		return fmt.Errorf("hash step file %s: %w", path, err)
+	}
+	p.out.Files = append(p.out.Files, results.StepFile{Name: path, SHA256: hex.EncodeToString(h.sum.Sum(nil)), Size: h.size})
+	if p.survey != nil {
+		p.survey.zstd.stored(path, h.size)
+	}
+	return nil
 }
 
-// measured lets a survey see the bytes of a file.
-func (p *pass) measured(file results.StepFile, r io.Reader) io.Reader {
+// content decompresses and scans what a file holds.
+func (p *pass) content(path string, stored io.Reader) error {
+	r, err := decoded(path, stored)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
 	if p.survey == nil {
-		return r
+		return p.scan(filepath.Base(path), r)
 	}
-	return p.survey.zstd.measure(file, r)
+	err = p.scan(filepath.Base(path), p.survey.zstd.measure(path, r))
+	return errors.Join(err, p.survey.zstd.close())
 }
 
-func fingerprint(path string) (results.StepFile, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return results.StepFile{}, fmt.Errorf("open step file: %w", err)
-	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.CopyBuffer(h, f, make([]byte, MaxLine))
-	if err != nil {
-		return results.StepFile{}, fmt.Errorf("hash step file %s: %w", path, err)
-	}
-	return results.StepFile{Name: path, SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}, nil
+// hashing is a file that is hashed while it is read.
+type hashing struct {
+	from io.Reader
+	sum  hash.Hash
+	size int64
+}
+
+func (h *hashing) Read(b []byte) (int, error) {
+	n, err := h.from.Read(b)
+	h.sum.Write(b[:n]) // never fails
+	h.size += int64(n)
+	return n, err
 }
 
 // scan reads one file; what could be read before damage is counted.
@@ -177,7 +192,7 @@ func (p *pass) scan(name string, r io.Reader) error {
 		p.closing(&file, &before)
 	}
 	if p.survey != nil {
-		err = errors.Join(err, p.survey.file(&file))
+		p.survey.file(&file)
 	}
 	return err
 }

@@ -179,12 +179,11 @@ func (s *surveyor) graph(g *CUDAGraph) {
 }
 
 // file closes the account of one file.
-func (s *surveyor) file(f *File) error {
+func (s *surveyor) file(f *File) {
 	seconds := float64(s.span.last-s.span.first) / 1e9
 	s.span = span{}
 	s.out.Engines = append(s.out.Engines, SurveyEngine{
 		File: f.Name, Engine: f.Header.EngineID, Revision: f.Header.Revision, VLLM: f.Header.VLLM,
 		Records: f.Records, Bytes: f.Bytes, Seconds: seconds,
 	})
-	return s.zstd.close()
 }

@@ -68,24 +68,31 @@ func damaged(checks []results.Check) bool {
 	return false
 }
 
-// zstdSize adds up how large files are when compressed.
+// zstdSize adds up how large files are when compressed: what is stored so
+// counts as it is stored, and any other file is compressed while it is read.
 type zstdSize struct {
 	n   int64
 	enc *zstd.Encoder // of the file that is being read; nil if it is compressed
 	err error
 }
 
-// measure returns the file's content, and compresses on the side what is read
-// of it, unless the stored file says the size already.
-func (z *zstdSize) measure(file results.StepFile, r io.Reader) io.Reader {
-	if strings.HasSuffix(file.Name, ".zst") {
-		z.n += file.Size
-		return r
+func isZstd(path string) bool { return strings.HasSuffix(path, ".zst") }
+
+// measure returns the content of a file; close must follow when it is read.
+func (z *zstdSize) measure(path string, content io.Reader) io.Reader {
+	if isZstd(path) {
+		return content
 	}
 	if z.enc, z.err = results.NewCompressor(z); z.err != nil {
-		return r
+		return content
 	}
-	return io.TeeReader(r, z.enc)
+	return io.TeeReader(content, z.enc)
+}
+
+func (z *zstdSize) stored(path string, size int64) {
+	if isZstd(path) {
+		z.n += size
+	}
 }
 
 // Write counts what the compressor writes.
