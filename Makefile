@@ -8,13 +8,14 @@
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
 #                   into report/stat/CALIBRATION.md; about 45 minutes on two cores
+# make bench-reader the reader of step records beside msgspec and orjson, on a file of 1 GB, into results/steps/BENCH.md
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-reader bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -58,6 +59,9 @@ bench-stat:
 	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 2h -v -campaigns 20000 -cells '$(CELLS)'
 	go test ./report/stat -run TestReadme -update
 	$(if $(CELLS),,go test ./bench -run 'PipelineIsCalibrated$$' -timeout 2h -v -campaigns 200)
+
+bench-reader:
+	results/steps/bench/run.sh .bench-reader --output results/steps/BENCH.md
 
 bench-client: build
 	CGO_ENABLED=0 go build -o bin/plain-client ./harness/selftest/testdata/plain

@@ -14,29 +14,11 @@ const exitInvalid = 12
 
 func (a *app) patchCommand() *cobra.Command {
 	c := &cobra.Command{
-		Use: "patch", Short: "The recorder's revisions: list, verify a tree, build a tree", Example: "opbench patch list",
+		Use: "patch", Short: "The recorder's revisions: list, compare, build a tree, tell what a tree is", Example: "opbench patch list",
 		Args: usage(cobra.NoArgs), RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.patchListCommand(), a.patchVerifyCommand(), a.patchTreeCommand())
+	c.AddCommand(a.patchListCommand(), a.patchDiffCommand(), a.patchVerifyCommand(), a.patchStatusCommand(), a.patchTreeCommand())
 	return c
-}
-
-func (a *app) patchListCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "list", Short: "List the revisions that ship with opbench", Example: "opbench patch list", Args: usage(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			for _, r := range patches.List() {
-				fmt.Fprintf(a.stdout, "%s\n  vLLM %s (%.8s), schema %d, %s, series %.12s\n  cost: %s\n", r.ID, r.VLLM, r.Commit, r.SchemaVersion, r.Status, r.SHA256, r.ExpectedCost)
-				if r.MeasuredCost != "" {
-					fmt.Fprintf(a.stdout, "  measured: %s\n", r.MeasuredCost)
-				}
-				for _, text := range r.Changes {
-					fmt.Fprintf(a.stdout, "  - %s\n", text)
-				}
-			}
-			return nil
-		},
-	}
 }
 
 func (a *app) patchVerifyCommand() *cobra.Command {

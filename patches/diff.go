@@ -214,10 +214,7 @@ func (p *diffParser) afterHunk() error {
 
 // apply returns the changed file. It fits exactly or not at all.
 func (d fileDiff) apply(old []byte) ([]byte, error) {
-	lines := strings.SplitAfter(string(old), "\n")
-	if last := len(lines) - 1; lines[last] == "" {
-		lines = lines[:last]
-	}
+	lines := splitLines(old)
 	var out strings.Builder
 	at := 0
 	for _, h := range d.hunks {

@@ -87,8 +87,13 @@ func CompressFile(path string) (string, error) {
 	return path + ".zst", os.Remove(path)
 }
 
+// NewCompressor compresses to dst as the files of a run directory are.
+func NewCompressor(dst io.Writer) (*zstd.Encoder, error) {
+	return zstd.NewWriter(dst, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
+}
+
 func compress(dst io.Writer, src io.Reader) error {
-	enc, err := zstd.NewWriter(dst, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
+	enc, err := NewCompressor(dst)
 	if err != nil {
 		return err
 	}

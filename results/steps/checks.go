@@ -37,12 +37,20 @@ var order = func() []string {
 }()
 
 // tally holds the outcome of every check.
-type tally struct{ byID map[string]*outcome }
+type tally struct {
+	byID  map[string]*outcome
+	rules []*outcome // of recordRules, in their order
+}
+
+func newTally() tally {
+	t := tally{byID: map[string]*outcome{}}
+	for _, r := range recordRules {
+		t.rules = append(t.rules, t.check(r.id))
+	}
+	return t
+}
 
 func (t *tally) check(id string) *outcome {
-	if t.byID == nil {
-		t.byID = map[string]*outcome{}
-	}
 	o := t.byID[id]
 	if o == nil {
 		o = &outcome{results.Check{ID: id}}
@@ -51,15 +59,18 @@ func (t *tally) check(id string) *outcome {
 	return o
 }
 
-func (t *tally) apply(rule *rule, at place, before *past, r *Record) {
-	if rule.applies != nil && !rule.applies(r) {
-		t.check(rule.id).Skipped = rule.skipped
-		return
-	}
-	o := t.check(rule.id)
-	o.Checked++
-	if wrong := rule.wrong(before, r); wrong != "" {
-		o.fail(fmt.Sprintf("%s: step %d: %s", at, r.StepIndex, wrong))
+// record applies all rules to a record.
+func (t *tally) record(at place, before *past, r *Record) {
+	for i := range recordRules {
+		rule, o := &recordRules[i], t.rules[i]
+		if rule.applies != nil && !rule.applies(r) {
+			o.Skipped = rule.skipped
+			continue
+		}
+		o.Checked++
+		if wrong := rule.wrong(before, r); wrong != "" {
+			o.fail(fmt.Sprintf("%s: step %d: %s", at, r.StepIndex, wrong))
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package steps
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strconv"
 )
 
@@ -189,23 +190,30 @@ func (c *cursor) integer() (int64, error) {
 	return n, nil
 }
 
-// plain is the fast path for what nearly all integers are: at most 18 digits
-// without a sign, an exponent or a leading zero. Else it consumes nothing.
+// plain reads what nearly all integers are: digits without a sign, a point or
+// an exponent behind them. Else it consumes nothing.
 func (c *cursor) plain() (int64, bool) {
 	c.peek()
-	n, at := int64(0), c.at
-	for ; at < len(c.line) && c.line[at]-'0' <= 9; at++ {
-		n = n*10 + int64(c.line[at]-'0')
-	}
-	digits := at - c.at
-	if digits == 0 || digits > 18 || digits > 1 && c.line[c.at] == '0' {
+	n, end := unsigned(c.line, c.at)
+	if end == c.at || end < len(c.line) && (c.line[end] == '.' || c.line[end] == 'e' || c.line[end] == 'E') {
 		return 0, false
 	}
-	if at < len(c.line) && (c.line[at] == '.' || c.line[at] == 'e' || c.line[at] == 'E') {
-		return 0, false
-	}
-	c.at = at
+	c.at = end
 	return n, true
+}
+
+// unsigned reads an int64 without a sign and without leading zeros at
+// line[at:] and returns where it ends: at, if there is none.
+func unsigned(line []byte, at int) (n int64, end int) {
+	sum := uint64(0)
+	for end = at; end < len(line) && line[end]-'0' <= 9; end++ {
+		sum = sum*10 + uint64(line[end]-'0')
+	}
+	// 19 digits can't overflow the sum.
+	if digits := end - at; digits > 19 || sum > math.MaxInt64 || digits > 1 && line[at] == '0' {
+		return 0, at
+	}
+	return int64(sum), end
 }
 
 func (c *cursor) float() (float64, error) {

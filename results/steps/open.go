@@ -2,6 +2,7 @@ package steps
 
 import (
 	"compress/gzip"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,50 +16,46 @@ const maxWindow = 64 << 20
 
 // Open opens a step file for reading; .gz and .zst files are decompressed.
 func Open(path string) (io.ReadCloser, error) {
-	if strings.HasSuffix(path, PackedExt) {
-		return nil, &DamageError{File: path, Line: 1, Reason: "a packed file, or a damaged one: opbench layer1 convert makes JSON Lines of it, or says what is wrong"}
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open step file: %w", err)
 	}
-	r, err := decompress(path, f)
+	r, err := decoded(path, f)
 	if err != nil {
 		f.Close()
-		return nil, &DamageError{File: path, Line: 1, Reason: err.Error()}
+		return nil, err
 	}
-	return r, nil
+	return stacked{r, f}, nil
 }
 
-func decompress(name string, f *os.File) (io.ReadCloser, error) {
-	switch {
-	case strings.HasSuffix(name, ".gz"):
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			return nil, fmt.Errorf("not a gzip file: %w", err)
-		}
-		return stacked{z, f, z.Close}, nil
-	case strings.HasSuffix(name, ".zst"):
-		z, err := zstd.NewReader(f, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
-		if err != nil {
-			return nil, fmt.Errorf("not a zstd file: %w", err)
-		}
-		return stacked{z, f, func() error { z.Close(); return nil }}, nil
+// decoded is the content of a step file, whose name says how it is stored.
+func decoded(name string, stored io.Reader) (io.ReadCloser, error) {
+	damaged := func(format string, args ...any) error {
+		return &DamageError{File: name, Line: 1, Reason: fmt.Sprintf(format, args...)}
 	}
-	return f, nil
+	switch {
+	case strings.HasSuffix(name, PackedExt):
+		return nil, damaged("a packed file, or a damaged one: opbench layer1 convert makes JSON Lines of it, or says what is wrong")
+	case strings.HasSuffix(name, ".gz"):
+		z, err := gzip.NewReader(stored)
+		if err != nil {
+			return nil, damaged("not a gzip file: %v", err)
+		}
+		return z, nil
+	case strings.HasSuffix(name, ".zst"):
+		z, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindow))
+		if err != nil {
+			return nil, damaged("not a zstd file: %v", err)
+		}
+		return z.IOReadCloser(), nil
+	}
+	return io.NopCloser(stored), nil
 }
 
 // stacked closes a decoder and the file below it.
 type stacked struct {
-	io.Reader
-	file    *os.File
-	decoder func() error
+	io.ReadCloser
+	file *os.File
 }
 
-func (s stacked) Close() error {
-	err := s.decoder()
-	if cerr := s.file.Close(); err == nil {
-		err = cerr
-	}
-	return err
-}
+func (s stacked) Close() error { return errors.Join(s.ReadCloser.Close(), s.file.Close()) }

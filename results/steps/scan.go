@@ -88,6 +88,7 @@ type scanner struct {
 	file  File
 	visit func(int, *Record) error
 	line  int
+	fast  canonical
 	at    cursor // in the line; here so that it is not allocated for each
 	rec   Record
 	last  int64 // step index of the record before
@@ -118,6 +119,9 @@ func (s *scanner) end() error {
 }
 
 func (s *scanner) take(line []byte) error {
+	if s.line > 1 && s.file.Footer == nil && s.fast.record(line, &s.rec) {
+		return s.accept()
+	}
 	kind := kindOf(line)
 	switch {
 	case s.line == 1:
@@ -169,18 +173,22 @@ func (s *scanner) footer(line []byte) error {
 }
 
 func (s *scanner) record(line []byte) error {
-	err := s.parse(line, func(c *cursor) error { return recordFields.read(c, &s.rec) })
-	if err == nil {
-		err = s.sameEngine(s.rec.EngineID)
+	if err := s.parse(line, func(c *cursor) error { return recordFields.read(c, &s.rec) }); err != nil {
+		return err
 	}
-	if err != nil {
+	s.rec.private = s.at.private
+	return s.accept()
+}
+
+// accept hands a record over that could be read.
+func (s *scanner) accept() error {
+	if err := s.sameEngine(s.rec.EngineID); err != nil {
 		return err
 	}
 	if s.rec.StepIndex <= s.last {
 		return s.damaged(fmt.Errorf("step_index goes back from %d to %d", s.last, s.rec.StepIndex))
 	}
 	s.last = s.rec.StepIndex
-	s.rec.private = s.at.private
 	s.file.Records++
 	return s.visit(s.line, &s.rec)
 }

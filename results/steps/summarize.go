@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash"
 	"io"
 	"os"
 	"path/filepath"
@@ -99,11 +100,13 @@ type pass struct {
 	resumed int64               // resumed requests
 	// preemptedHits are cached tokens of lookups by preempted requests.
 	preemptedHits int64
+	survey        *surveyor // nil: not wanted
 }
 
 func newPass(opt Options) *pass {
 	p := &pass{
 		opt:    opt,
+		tally:  newTally(),
 		times:  make([][]float64, len(opt.Phases)),
 		decode: make([]int64, len(opt.Phases)),
 		ranks:  map[string][]string{},
@@ -118,38 +121,60 @@ func newPass(opt Options) *pass {
 	return p
 }
 
+// read reads a file once: its SHA-256 is of the bytes that are checked.
 func (p *pass) read(path string) error {
-	file, err := fingerprint(path)
+	f, err := os.Open(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("open step file: %w", err)
 	}
-	p.out.Files = append(p.out.Files, file)
-	r, err := Open(path)
-	if err == nil {
-		defer r.Close()
-		err = p.scan(filepath.Base(path), r)
-	}
+	defer f.Close()
+	h := &hashing{from: f, sum: sha256.New()}
+	err = p.content(path, h)
 	damage := (*DamageError)(nil)
 	if errors.As(err, &damage) {
 		damage.File = filepath.Base(path)
 		p.tally.check("format").fail(damage.Error())
-		return nil
+		err = nil
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, h); err != nil { // what is behind damage
+		return fmt.Errorf("hash step file %s: %w", path, err)
+	}
+	p.out.Files = append(p.out.Files, results.StepFile{Name: path, SHA256: hex.EncodeToString(h.sum.Sum(nil)), Size: h.size})
+	if p.survey != nil {
+		p.survey.zstd.stored(path, h.size)
+	}
+	return nil
 }
 
-func fingerprint(path string) (results.StepFile, error) {
-	f, err := os.Open(path)
+// content decompresses and scans what a file holds.
+func (p *pass) content(path string, stored io.Reader) error {
+	r, err := decoded(path, stored)
 	if err != nil {
-		return results.StepFile{}, fmt.Errorf("open step file: %w", err)
+		return err
 	}
-	defer f.Close()
-	h := sha256.New()
-	n, err := io.Copy(h, f)
-	if err != nil {
-		return results.StepFile{}, fmt.Errorf("hash step file %s: %w", path, err)
+	defer r.Close()
+	if p.survey == nil {
+		return p.scan(filepath.Base(path), r)
 	}
-	return results.StepFile{Name: path, SHA256: hex.EncodeToString(h.Sum(nil)), Size: n}, nil
+	err = p.scan(filepath.Base(path), p.survey.zstd.measure(path, r))
+	return errors.Join(err, p.survey.zstd.close())
+}
+
+// hashing is a file that is hashed while it is read.
+type hashing struct {
+	from io.Reader
+	sum  hash.Hash
+	size int64
+}
+
+func (h *hashing) Read(b []byte) (int, error) {
+	n, err := h.from.Read(b)
+	h.sum.Write(b[:n]) // never fails
+	h.size += int64(n)
+	return n, err
 }
 
 // scan reads one file; what could be read before damage is counted.
@@ -169,13 +194,14 @@ func (p *pass) scan(name string, r io.Reader) error {
 	if err == nil {
 		p.closing(&file, &before)
 	}
+	if p.survey != nil {
+		p.survey.file(&file)
+	}
 	return err
 }
 
 func (p *pass) record(at place, before *past, r *Record) {
-	for i := range recordRules {
-		p.tally.apply(&recordRules[i], at, before, r)
-	}
+	p.tally.record(at, before, r)
 	o := p.out
 	o.Records++
 	o.Steps += r.StepIndex - before.index
@@ -195,6 +221,9 @@ func (p *pass) record(at place, before *past, r *Record) {
 	add(o.ContextHist, r.ContextLengthHist[:])
 	add(o.ChunkHist, r.ChunkedPrefill.SizeHist[:])
 	p.phase(before, r)
+	if p.survey != nil {
+		p.survey.record(before, r)
+	}
 }
 
 func add(dst, bins []int64) {
@@ -203,10 +232,7 @@ func add(dst, bins []int64) {
 	}
 }
 
-// phase adds a step to the timed phase in which it was submitted. The time of
-// a step begins when the one before it was ready, if that is later than its own
-// submission: under asynchronous scheduling the spans overlap. Behind a gap
-// that is unknown.
+// phase adds a step to the timed phase in which it was submitted.
 func (p *pass) phase(before *past, r *Record) {
 	i := slices.IndexFunc(p.opt.Phases, func(ph Phase) bool {
 		return ph.StartNS <= r.SubmitWallNS && r.SubmitWallNS <= ph.EndNS
@@ -217,8 +243,8 @@ func (p *pass) phase(before *past, r *Record) {
 	p.out.Phases[i].Records++
 	p.out.Phases[i].Preemptions += r.Preemptions
 	p.decode[i] += r.DecodeBatchSize
-	if r.DroppedRecordsBefore == 0 {
-		seconds := float64(r.ReadyMonoNS-max(r.SubmitMonoNS, before.ready)) / 1e9
+	if ns, known := stepTime(before, r); known {
+		seconds := float64(ns) / 1e9
 		p.times[i] = append(p.times[i], seconds)
 		if p.opt.StepTime != nil {
 			p.opt.StepTime(i, seconds)
