@@ -60,10 +60,13 @@ func (g *GitHub) check(ctx context.Context, c *github.Client, t Target, r Result
 		made, _, err := c.Checks.CreateCheckRun(ctx, t.Owner, t.Repo, r.newCheck(t))
 		return Outcome{"created", made.GetHTMLURL()}, err
 	}
-	if o, _ := checkOrder(found); o.After(r.Order) {
-		return Outcome{"left alone: it shows a newer run", found.GetHTMLURL()}, nil
-	}
 	n := r.newCheck(t)
+	switch o, _ := checkOrder(found); {
+	case o.After(r.Order):
+		return Outcome{"left alone: it shows a newer run", found.GetHTMLURL()}, nil
+	case found.GetExternalID() == *n.ExternalID && found.GetConclusion() == *n.Conclusion && found.GetOutput().GetTitle() == *n.Output.Title:
+		return Outcome{"unchanged", found.GetHTMLURL()}, nil
+	}
 	made, _, err := c.Checks.UpdateCheckRun(ctx, t.Owner, t.Repo, found.GetID(), github.UpdateCheckRunOptions{
 		Name: n.Name, DetailsURL: n.DetailsURL, ExternalID: n.ExternalID, Status: n.Status, Conclusion: n.Conclusion,
 		CompletedAt: n.CompletedAt, Output: n.Output,
