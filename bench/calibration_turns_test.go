@@ -111,11 +111,7 @@ func TestInterleavedPipelineIsCalibrated(t *testing.T) {
 			}
 			wait.Wait()
 			assert.Empty(t, unknown(verdicts), "no verdict but those of the statistics")
-			for verdict, p := range turnsSimulated(t, percent) {
-				got := float64(verdicts[verdict])
-				t.Logf("%s: %g of %d, simulated %.1f", verdict, got, n, float64(n)*p)
-				assert.InDelta(t, float64(n)*p, got, 3*math.Sqrt(float64(n)*p*(1-p))+1, verdict)
-			}
+			newPipelineRow("interleaved", percent, n, verdicts, turnsSimulated(t, percent)).hold(t)
 		})
 	}
 }

@@ -18,6 +18,7 @@ import (
 func (a *app) doctorCommand() *cobra.Command {
 	var asJSON bool
 	var out string
+	var given []string
 	c := &cobra.Command{
 		Use: "doctor [SCENARIO]", Short: "Check the machine: what would break a campaign, and what would make it noisy",
 		Long: `doctor looks at this machine, and at what a scenario needs of it, and changes
@@ -28,7 +29,7 @@ fails, else 0: warnings do not count. harness/preflight/README.md lists them.`,
 			plan := &results.Plan{}
 			if len(args) == 1 {
 				var err error
-				if plan, err = loadPlan(args[0]); err != nil {
+				if plan, err = loadPlan(args[0], given...); err != nil {
 					return &exitError{exitUsage, err}
 				}
 			}
@@ -40,6 +41,7 @@ fails, else 0: warnings do not count. harness/preflight/README.md lists them.`,
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the checks as JSON")
+	bindPatches(c, &given)
 	c.Flags().StringVarP(&out, "output", "o", filepath.Join("results", "runs"), "folder in which a run directory would be made")
 	return c
 }

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
@@ -53,6 +54,7 @@ type app struct {
 	cache          string // directory for link trees
 	signals        <-chan os.Signal
 	quit           func(code int)
+	sleep          func(context.Context, time.Duration) error // between two tries to post; nil: as it says
 }
 
 func main() {

@@ -11,11 +11,12 @@ import (
 
 func (a *app) planCommand() *cobra.Command {
 	var asJSON bool
+	var given []string
 	c := &cobra.Command{
 		Use: "plan SCENARIO", Short: "Show what a campaign would do; nothing is started or written",
 		Example: "opbench plan scenarios/vllm-cpu.yaml", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := loadPlan(args[0])
+			p, err := loadPlan(args[0], given...)
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
@@ -29,6 +30,7 @@ func (a *app) planCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
+	bindPatches(c, &given)
 	return c
 }
 
@@ -47,7 +49,7 @@ func describePlan(p *results.Plan) string {
 		fmt.Fprintf(&b, "phase %-8s %s, %d timed requests after %d warm-up, primary: %s\n", ph.Name, describeArrival(ph.Arrival.Kind, ph.Arrival.Streams, ph.Arrival.Rate),
 			ph.Source.Requests, ph.Warmup.Requests, orNone(strings.Join(ph.Primary, " ")))
 	}
-	fmt.Fprintf(&b, "workload %.12s\n\n", p.WorkloadSHA256)
+	fmt.Fprintf(&b, "margin %g %%\nworkload %.12s\n\n", 100*s.Gate.Margin, p.WorkloadSHA256)
 	runs := 0
 	for _, bl := range p.Blocks {
 		runs += len(bl.Order)

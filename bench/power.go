@@ -30,9 +30,17 @@ func (a *app) powerCommand() *cobra.Command {
 many blocks it needs. The spreads come from a run directory with equal arms
 (opbench aa), or are given: --sd is the standard deviation of a block's log ratio,
 --cv the coefficient of variation of single runs. It is the power of the t bound;
-the bootstrap bound, which a PASS needs as well, costs a little more.`,
-		Example: "opbench power results/campaigns/vllm-cpu-second-aa\n  opbench power --sd 1.2%,2% --effect 0%,1% --html power.html",
-		Args:    usage(cobra.MaximumNArgs(1)),
+the bootstrap bound, which a PASS needs as well, costs a little more.
+
+UNDERPOWERED: the largest number of --blocks lacks the wanted power on some
+metric, at the observed or given spread and the effects that are assumed. With
+--blocks 10, that is whether a plan of ten blocks can carry the margin.
+
+Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
+2 no equal arms.`,
+		Example: "opbench power results/campaigns/vllm-cpu-second-aa\n  opbench power --blocks 10 results/campaigns/vllm-cpu-second-aa\n" +
+			"  opbench power --sd 1.2%,2% --effect 0%,1% --html power.html",
+		Args: usage(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			t, err := f.table(args)
 			if err != nil {
@@ -42,9 +50,14 @@ the bootstrap bound, which a PASS needs as well, costs a little more.`,
 				return err
 			}
 			if f.asJSON {
-				return report.WriteIndented(a.stdout, t)
+				err = report.WriteIndented(a.stdout, t)
+			} else {
+				err = report.WritePower(a.stdout, t)
 			}
-			return report.WritePower(a.stdout, t)
+			if err != nil {
+				return err
+			}
+			return exitWith(t.ExitCode)
 		},
 	}
 	fl := c.Flags()

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -84,8 +85,23 @@ func (p *progress) line() string {
 	if p.st.Left > 0 {
 		left = "about " + p.st.Left.Round(time.Second).String()
 	}
-	return fmt.Sprintf("%d/%d runs · %s · %s · %s elapsed, %s left", p.st.Done, p.st.Runs, p.st.Run, p.st.Doing,
-		time.Since(p.begin).Round(time.Second), left)
+	parts := []string{fmt.Sprintf("%d/%d runs", p.st.Done, p.st.Runs)}
+	for _, part := range []string{p.st.Run, p.st.Doing} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	parts = append(parts, fmt.Sprintf("%s elapsed, %s left", time.Since(p.begin).Round(time.Second), left))
+	return strings.Join(parts, " · ")
+}
+
+// since sets when what is shown began, if that is known.
+func (p *progress) since(begin time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !begin.IsZero() {
+		p.begin = begin
+	}
 }
 
 func (p *progress) stop() {

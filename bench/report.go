@@ -49,6 +49,7 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text, markdown, html or json")
+	completeWords(c, "format", renderers)
 	c.Flags().BoolVar(&save, "save", false, "also write verdict.json, report.md and report.html into DIR again")
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write instead of standard output")
 	return c

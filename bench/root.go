@@ -16,8 +16,8 @@ balanced order, checks outputs and records, and gives a verdict with a stated
 error rate.
 
 Exit codes: 0 PASS or done, 1 unexpected error, 2 usage or invalid file,
-10 FAIL, 11 INCONCLUSIVE, 12 INVALID, 13 infrastructure (retry is safe),
-14 interrupted (opbench resume goes on).`,
+10 FAIL, 11 INCONCLUSIVE, 12 INVALID (from aa and power also UNDERPOWERED),
+13 infrastructure (retry is safe), 14 interrupted (opbench resume goes on).`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          usage(cobra.NoArgs),
@@ -25,8 +25,9 @@ Exit codes: 0 PASS or done, 1 unexpected error, 2 usage or invalid file,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
 	root.AddCommand(a.validateCommand(), a.planCommand(), a.doctorCommand(), a.selftestCommand(),
-		a.runCommand(), a.controlCommand(), a.resumeCommand(), a.statusCommand(), a.reportCommand(), a.gateCommand(),
-		a.compareCommand(), a.aaCommand(), a.powerCommand(), a.simCommand(), a.patchCommand(), a.layer1Command(), a.versionCommand())
+		a.runCommand(), a.controlCommand(), a.resumeCommand(), a.statusCommand(), a.reportCommand(), a.gateCommand(), a.exportCommand(),
+		a.compareCommand(), a.postCommand(), a.aaCommand(), a.powerCommand(), a.simCommand(), a.patchCommand(), a.layer1Command(), a.versionCommand())
+	completeArgs(root)
 	return root
 }
 

@@ -34,11 +34,12 @@ func (f *runFlags) bind(c *cobra.Command) {
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
 	var out, expect string
+	var given []string
 	c := &cobra.Command{
 		Use: "run SCENARIO", Short: "Run a campaign and give its verdict",
 		Example: "opbench run scenarios/vllm-cpu.yaml", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, err := loadPlan(args[0])
+			plan, err := loadPlan(args[0], given...)
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}
@@ -49,6 +50,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	f.bind(c)
+	bindPatches(c, &given)
 	c.Flags().StringVarP(&out, "output", "o", filepath.Join("results", "runs"), "folder for the new run directory")
 	c.Flags().StringVar(&expect, "expect-plan", "", "refuse to run if the plan hash does not begin with this")
 	return c

@@ -36,6 +36,16 @@ func TestScripts(t *testing.T) {
 				return err
 			}
 			env.Setenv("CAMPAIGNS", campaigns)
+			revisions, err := filepath.Abs("../patches/vllm/ee0da84")
+			if err != nil {
+				return err
+			}
+			env.Setenv("PATCHES", revisions)
+			workflow, err := filepath.Abs("../.github/scripts")
+			if err != nil {
+				return err
+			}
+			env.Setenv("SCRIPTS", workflow)
 			return writeRecords(env.WorkDir)
 		},
 	})

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/harness"
-	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 	"github.com/spf13/cobra"
@@ -37,19 +36,20 @@ func (a *app) validateCommand() *cobra.Command {
 }
 
 // loadPlan reads a scenario, a file or the name of one that ships with the
-// tool, and plans it. All its errors are the user's.
-func loadPlan(name string) (*results.Plan, error) {
-	s, text, err := loadScenario(name)
+// tool, and plans it, with the patches that were given. All its errors are the
+// user's.
+func loadPlan(name string, given ...string) (*results.Plan, error) {
+	s, text, err := loadScenario(name, given...)
 	if err != nil {
 		return nil, err
 	}
 	return harness.Plan(s, name, text, version)
 }
 
-func loadScenario(name string) (*scenarios.Scenario, []byte, error) {
-	var known scenarios.Known
-	for _, r := range patches.List() {
-		known.Patches = append(known.Patches, r.ID)
+func loadScenario(name string, given ...string) (*scenarios.Scenario, []byte, error) {
+	known, err := knownPatches(given)
+	if err != nil {
+		return nil, nil, err
 	}
 	if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) && !strings.ContainsRune(name, filepath.Separator) {
 		text, err := scenarios.Open(strings.TrimSuffix(name, ".yaml"))

@@ -31,7 +31,7 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 		Patches: map[string]string{}, Blocks: blocks(s),
 	}
 	for _, a := range s.Arms {
-		rev, err := patches.Find(a.Patch)
+		rev, err := patches.Resolve(a.Patch, a.PatchDir)
 		if err != nil {
 			return nil, fmt.Errorf("arm %s: %w", a.Name, err)
 		}
@@ -114,6 +114,10 @@ func planHash(p *results.Plan) (string, error) {
 	s := p.Scenario
 	s.Engine.Python = ""
 	s.Engine.Model = filepath.Base(s.Engine.Model)
+	s.Arms = slices.Clone(s.Arms)
+	for i := range s.Arms {
+		s.Arms[i].PatchDir = "" // what it holds is in Patches
+	}
 	s.Phases = slices.Clone(s.Phases)
 	for i := range s.Phases {
 		if path := &s.Phases[i].Source.Path; *path != "" {

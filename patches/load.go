@@ -54,18 +54,11 @@ type patchFile struct {
 // load reads and checks all revisions below vllm/, None among them. What is
 // wrong with the data is found here, before it touches any tree.
 func load(fsys fs.FS) ([]Revision, error) {
-	bases, err := fs.Glob(fsys, "vllm/*/UPSTREAM.json")
-	if err != nil {
-		return nil, fmt.Errorf("patches: %w", err)
-	}
-	if len(bases) != 1 {
-		return nil, fmt.Errorf("patches: found %v, want one UPSTREAM.json", bases)
-	}
-	up, err := loadUpstream(fsys, bases[0])
+	up, dir, err := findUpstream(fsys)
 	if err != nil {
 		return nil, err
 	}
-	metas, err := fs.Glob(fsys, path.Dir(bases[0])+"/*/meta.json")
+	metas, err := fs.Glob(fsys, dir+"/*/meta.json")
 	if err != nil {
 		return nil, fmt.Errorf("patches: %w", err)
 	}
@@ -78,6 +71,19 @@ func load(fsys fs.FS) ([]Revision, error) {
 		all = append(all, r)
 	}
 	return all, checkParents(all)
+}
+
+// findUpstream reads the one UPSTREAM.json below vllm/ and names its folder.
+func findUpstream(fsys fs.FS) (upstream, string, error) {
+	bases, err := fs.Glob(fsys, "vllm/*/UPSTREAM.json")
+	if err != nil {
+		return upstream{}, "", fmt.Errorf("patches: %w", err)
+	}
+	if len(bases) != 1 {
+		return upstream{}, "", fmt.Errorf("patches: found %v, want one UPSTREAM.json", bases)
+	}
+	up, err := loadUpstream(fsys, bases[0])
+	return up, path.Dir(bases[0]), err
 }
 
 func loadUpstream(fsys fs.FS, name string) (upstream, error) {

@@ -27,7 +27,8 @@ type Equality struct {
 	Kind   string `json:"kind"` // "aa"
 	Tool   string `json:"tool"`
 	Rules  string `json:"rules"`
-	// Result is EQUAL, UNDERPOWERED, BIAS, INVALID(reason) or UNFINISHED.
+	// Result is EQUAL, INCONCLUSIVE(stalls), UNDERPOWERED, BIAS, INVALID(reason) or
+	// UNFINISHED.
 	Result   string `json:"result"`
 	ExitCode int    `json:"exit_code"`
 	Sentence string `json:"sentence"`
@@ -76,13 +77,6 @@ type Need struct {
 	Observed int `json:"at_observed_spread"`
 	Upper    int `json:"at_upper_spread"`
 }
-
-// Statements about equal arms, worst last.
-const (
-	resultEqual        = "EQUAL"
-	resultUnderpowered = "UNDERPOWERED"
-	resultBias         = "BIAS"
-)
 
 // JudgeAA judges the A/A evidence in a campaign: the arms of a campaign of
 // purpose aa, or the arm of another one that repeats an arm (same_as). It returns
@@ -244,95 +238,4 @@ func planSize(n, arms int) int {
 	rows := scenarios.RowsOf(arms)
 	n = max(n, stat.MinBlocks)
 	return (n + rows - 1) / rows * rows
-}
-
-// conclude joins the metrics: INVALID outranks BIAS, BIAS outranks UNDERPOWERED.
-func (e *EqualArms) conclude() {
-	e.Result = resultEqual
-	if e.Stalls != "" {
-		e.Result = resultUnderpowered + "(stalls)"
-	}
-	for _, m := range e.Metrics {
-		if equalRank(m.Result) > equalRank(e.Result) {
-			e.Result = m.Result
-		}
-	}
-	if len(e.Reasons) > 0 {
-		e.Result = "INVALID(" + e.Reasons[0].Name + ")"
-	}
-}
-
-func equalRank(result string) int {
-	switch word, _, _ := strings.Cut(result, "("); word {
-	case resultEqual:
-		return 0
-	case resultUnderpowered:
-		return 1
-	case resultBias:
-		return 2
-	}
-	return 3
-}
-
-// count returns how many metrics have a result, of how many.
-func (e *Equality) count(result string) (n, of int) {
-	for _, c := range e.Comparisons {
-		of += len(c.Metrics)
-		for _, m := range c.Metrics {
-			if m.Result == result {
-				n++
-			}
-		}
-	}
-	return n, of
-}
-
-func (e *Equality) conclude() {
-	e.Result = resultEqual
-	for _, c := range e.Comparisons {
-		if equalRank(c.Result) > equalRank(e.Result) {
-			e.Result = c.Result
-		}
-	}
-	e.ExitCode = []int{ExitPass, ExitInconclusive, ExitInvalid, ExitInvalid}[equalRank(e.Result)]
-	e.Sentence = e.claim() + fmt.Sprintf(". %s.", plural(e.Blocks.Valid, "block", "blocks"))
-	if e.Simulated {
-		e.Sentence = "Simulated engine, not vLLM: " + e.Sentence
-	}
-}
-
-func (e *Equality) claim() string {
-	margin := plainNumber(e.Subject.MarginPct)
-	equal, of := e.count(resultEqual)
-	switch equalRank(e.Result) {
-	case 0:
-		return fmt.Sprintf("Equal arms are equal within %s %% on all %s", margin, plural(of, "primary metric", "primary metrics"))
-	case 1:
-		claim := fmt.Sprintf("Equal arms are equal within %s %% on %d of %s; on the others the data are too noisy to say so",
-			margin, equal, plural(of, "primary metric", "primary metrics"))
-		if equal == of {
-			claim = fmt.Sprintf("Equal arms are equal within %s %% on every primary metric, but one stalls more often", margin)
-		}
-		return claim
-	case 2:
-		n, _ := e.count(resultBias)
-		return fmt.Sprintf("Equal arms differ on %d of %s: this set-up favours one of them, whatever runs in it",
-			n, plural(of, "primary metric", "primary metrics"))
-	}
-	return "Nothing can be said about this set-up: " + e.whyInvalid()
-}
-
-// whyInvalid is the first reason for which something is INVALID.
-func (e *Equality) whyInvalid() string {
-	for _, c := range e.Comparisons {
-		if len(c.Reasons) > 0 {
-			return c.Reasons[0].String()
-		}
-		for _, m := range c.Metrics {
-			if equalRank(m.Result) == 3 {
-				return m.Label + ", " + m.Phase + ": " + m.Why
-			}
-		}
-	}
-	return "nothing was judged"
 }

@@ -46,7 +46,7 @@ var aaCases = []struct {
 	change       func(*trial)
 }{
 	{"equal", "EQUAL", ExitPass, func(*trial) {}},
-	{"noisy", "UNDERPOWERED", ExitInconclusive, func(tr *trial) { tr.noise = 0.04 }},
+	{"noisy", "UNDERPOWERED", ExitUnderpowered, func(tr *trial) { tr.noise = 0.04 }},
 	{"biased", "BIAS", ExitInvalid, func(tr *trial) { tr.effect = map[string]float64{"ttft": 0.012, "tpot": 0.012} }},
 	{"beyond the margin", "BIAS", ExitInvalid, func(tr *trial) { tr.effect = map[string]float64{"ttft": 0.05, "tpot": 0.05} }},
 	{"faster", "BIAS", ExitInvalid, func(tr *trial) { tr.effect = map[string]float64{"ttft": -0.05, "tpot": -0.05} }},
@@ -61,6 +61,15 @@ var aaCases = []struct {
 		}
 	}},
 	{"constant", "INVALID(zero variance)", ExitInvalid, func(tr *trial) { tr.noise = 0 }},
+	{"one stalls", "INCONCLUSIVE(stalls)", ExitInconclusive, stallOn},
+	{"noisy, and one stalls", "UNDERPOWERED", ExitUnderpowered, func(tr *trial) {
+		stallOn(tr)
+		tr.noise = 0.04
+	}},
+	{"biased, and one stalls", "BIAS", ExitInvalid, func(tr *trial) {
+		stallOn(tr)
+		tr.effect = map[string]float64{"ttft": 0.012, "tpot": 0.012}
+	}},
 	{"unfinished", "UNFINISHED", ExitUnfinished, func(tr *trial) { tr.stop = 4 }},
 	{"embedded", "EQUAL", ExitPass, func(tr *trial) {
 		*tr = *newTrial(tr.t, 6)
@@ -102,7 +111,7 @@ func TestEveryMetricHasItsStatement(t *testing.T) {
 		e, err := JudgeAA(published(t, name), "v0.1.0")
 		require.NoError(t, err)
 		assert.Equal(t, want, e.Result)
-		assert.Equal(t, ExitInconclusive, e.ExitCode)
+		assert.Equal(t, ExitUnderpowered, e.ExitCode)
 		require.Len(t, e.Comparisons[0].Metrics, 8)
 		for _, m := range e.Comparisons[0].Metrics {
 			inside := *m.Upper < m.MarginPct && *m.Lower > -m.MarginPct

@@ -21,6 +21,9 @@ const (
 	ExitInconclusive = 11
 	ExitInvalid      = 12
 	ExitUnfinished   = 14
+	// ExitUnderpowered is of aa and power: what was to be shown, or planned, is
+	// more than the blocks can carry.
+	ExitUnderpowered = 12
 )
 
 // builder gathers what the parts of a view need.
@@ -36,9 +39,10 @@ type builder struct {
 	evidence *evidence // the latest A/A campaign beside this one, if any
 	aaOpen   bool      // the A/A that the scenario requires did not show equality
 
-	alone      []block        // accepted, but the only ones of their hosts
-	hostNumber map[string]int // of the host groups of all accepted blocks
-	past       bool           // judged as at an earlier look
+	alone      []block                              // accepted, but the only ones of their hosts
+	hostNumber map[string]int                       // of the host groups of all accepted blocks
+	past       bool                                 // judged as at an earlier look
+	stepTimes  map[results.Key]map[string]stepTimes // of runs and phases
 }
 
 // Build judges a campaign. Nothing that the harness concluded is trusted:
@@ -52,12 +56,13 @@ func Build(c *results.Campaign, tool string) (*View, error) {
 		return nil, err
 	}
 	b.judgeAll()
+	b.view.pictures = b.pictures()
 	return b.view, nil
 }
 
 // read examines every run and what lies beside the campaign.
 func read(c *results.Campaign, tool string) (*builder, error) {
-	b := &builder{c: c, s: &c.Plan.Scenario}
+	b := &builder{c: c, s: &c.Plan.Scenario, stepTimes: map[results.Key]map[string]stepTimes{}}
 	if err := b.prepare(tool); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
 	}
@@ -88,9 +93,8 @@ func (b *builder) judgeAll() {
 
 func (b *builder) prepare(tool string) error {
 	p := b.c.Plan
-	if p.Rules != results.RulesVersion {
-		return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %q: use the version of opbench that made it (%s)",
-			p.Rules, results.RulesVersion, p.Tool)
+	if err := p.CheckRules(); err != nil {
+		return err
 	}
 	for _, blk := range p.Blocks {
 		if !blk.BurnIn {

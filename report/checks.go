@@ -54,7 +54,9 @@ func (b *builder) recomputeSteps(a *results.Attempt) (*results.Steps, []Reason) 
 			return recorded, nil
 		}
 	}
-	again, err := steps.Summarize(results.RunPath(b.c.Dir, a.Key), b.stepOptions(a))
+	opt := b.stepOptions(a)
+	opt.StepTime = b.gatherStepTimes(a)
+	again, err := steps.Summarize(results.RunPath(b.c.Dir, a.Key), opt)
 	if err != nil {
 		return recorded, []Reason{{Name: "step files unreadable", Detail: err.Error()}}
 	}

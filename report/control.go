@@ -13,8 +13,8 @@ import (
 // Control is what a positive control shows about a primary metric.
 type Control struct {
 	// Outcome is caught (FAIL: the slowdown is shown), not passed
-	// (INCONCLUSIVE), not sensitive (PASS), or not applied: the slowdown hardly
-	// reached the metric, and its verdict says nothing.
+	// (INCONCLUSIVE), not sensitive here (PASS), or not reached: the slowdown
+	// hardly moved the metric, and its verdict says nothing.
 	Outcome string `json:"outcome"`
 	// RisePct is by how many percent the metric rose in the pilot.
 	RisePct *float64 `json:"pilot_rise_pct,omitempty"`
@@ -24,8 +24,8 @@ type Control struct {
 const (
 	caught       = "caught"
 	notPassed    = "not passed"
-	notSensitive = "not sensitive"
-	notApplied   = "not applied"
+	notSensitive = "not sensitive here"
+	notReached   = "not reached"
 )
 
 // Results of a control.
@@ -76,15 +76,15 @@ func (b *builder) controlOf(p primary) {
 			p.Control.RisePct = ptr(rise)
 		}
 		if !pilot.Applied(p.phase, p.Name) {
-			p.Control.Outcome = notApplied
+			p.Control.Outcome = notReached
 		}
 	}
 	p.Result = p.Control.Outcome
 	switch p.Control.Outcome {
 	case notSensitive:
 		p.Remarks = append(p.Remarks, "not sensitive here: it passes although the candidate is slowed down"+p.inPilot()+", so it cannot be primary here")
-	case notApplied:
-		p.Remarks = append(p.Remarks, fmt.Sprintf("control not applied: the slowdown moved it%s, less than %s %%, so its verdict says nothing", p.inPilot(), plainNumber(results.LeastRisePct)))
+	case notReached:
+		p.Remarks = append(p.Remarks, fmt.Sprintf("not reached, control not applied: the slowdown moved it%s, less than %s %%, so its verdict says nothing", p.inPilot(), plainNumber(results.LeastRisePct)))
 	}
 }
 
@@ -96,7 +96,7 @@ func (m *Metric) inPilot() string {
 	return " (pilot " + trimmed(percent(*m.Control.RisePct, results.LeastRisePct)) + ")"
 }
 
-// word is what a table shows as the verdict of a primary metric.
+// word is what tables and plots show as the verdict of a primary metric.
 func (m *Metric) word() string {
 	if m.Control != nil {
 		return m.Control.Outcome
@@ -104,12 +104,13 @@ func (m *Metric) word() string {
 	return string(m.Verdict)
 }
 
-// tone is the style of that word: in a control, a metric that fails is well.
-func (m *Metric) tone() string {
+// tone is the verdict whose colour and shape go with that word: in a control, a
+// metric that fails is well. It is empty for one that was not reached.
+func (m *Metric) tone() stat.Verdict {
 	if m.Control == nil {
-		return verdictClass(m.Verdict)
+		return m.Verdict
 	}
-	return verdictClass(map[string]stat.Verdict{caught: stat.Pass, notPassed: stat.Inconclusive, notSensitive: stat.Fail}[m.Control.Outcome])
+	return map[string]stat.Verdict{caught: stat.Pass, notPassed: stat.Inconclusive, notSensitive: stat.Fail}[m.Control.Outcome]
 }
 
 // controlled reports whether the verdict is that of a positive control.
@@ -124,11 +125,11 @@ func controlSentence(gating []*Comparison) string {
 			continue
 		}
 		by[p.Control.Outcome] = append(by[p.Control.Outcome], p.String()+p.inPilot())
-		if p.Control.Outcome != notApplied {
+		if p.Control.Outcome != notReached {
 			reached++
 		}
 	}
-	claim := fmt.Sprintf("The slowdown is noticed: none of %s that it reached passes (%d beyond the margin, %d left open)",
+	claim := fmt.Sprintf("The slowdown is noticed: none of %s that it reached passes (%d caught, %d not passed)",
 		plural(reached, "primary metric", "primary metrics"), len(by[caught]), len(by[notPassed]))
 	if missed := by[notSensitive]; missed != nil {
 		pass := "passes"
@@ -138,8 +139,8 @@ func controlSentence(gating []*Comparison) string {
 		claim = fmt.Sprintf("Not sensitive here: %s; %d of %s that the slowdown reached %s all the same and cannot be primary here",
 			strings.Join(missed, ", "), len(missed), plural(reached, "primary metric", "primary metrics"), pass)
 	}
-	if spared := by[notApplied]; spared != nil {
-		claim += "; control not applied to " + strings.Join(spared, ", ")
+	if spared := by[notReached]; spared != nil {
+		claim += "; not reached, control not applied to " + strings.Join(spared, ", ")
 	}
 	return claim
 }

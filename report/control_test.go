@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,7 +91,7 @@ func TestControlIsNoticed(t *testing.T) {
 	assert.Equal(t, map[string]string{"TPOT p50, single": caught, "TPOT p95, single": caught, "output throughput, single": caught,
 		"TTFT p50, arrivals": caught, "TTFT p95, arrivals": caught}, outcomes(v))
 	assert.Equal(t, stat.Fail, v.Comparisons[0].Phases[0].Metrics[0].Verdict, "the gate's own verdict stays")
-	assert.Contains(t, v.Sentence, "none of 5 primary metrics that it reached passes (5 beyond the margin, 0 left open)")
+	assert.Contains(t, v.Sentence, "none of 5 primary metrics that it reached passes (5 caught, 0 not passed)")
 	assert.Empty(t, v.Next)
 	assert.Equal(t, "opbench control scenarios/positive-control.yaml", v.Reproduce)
 }
@@ -99,7 +101,7 @@ func TestControlThatAMetricMisses(t *testing.T) {
 	v := build(t, missedTrial(t).write(t.TempDir()))
 	assert.Equal(t, stat.Fail, v.Verdict)
 	assert.Equal(t, notSensitive, outcomes(v)["TTFT p50, arrivals"])
-	assert.Equal(t, notApplied, outcomes(v)["TTFT p95, arrivals"])
+	assert.Equal(t, notReached, outcomes(v)["TTFT p95, arrivals"])
 	assert.Equal(t, caught, outcomes(v)["TPOT p50, single"])
 	assert.Contains(t, v.Sentence, "Not sensitive here: TTFT p50, arrivals (pilot +5.9 %); 1 of 4 primary metrics")
 	assert.Contains(t, v.Sentence, "control not applied to TTFT p95, arrivals (pilot +3.97 %)", "never rounded up to what would count")
@@ -107,9 +109,31 @@ func TestControlThatAMetricMisses(t *testing.T) {
 	assert.Contains(t, v.Next[0], "take these metrics out of primary")
 	for _, r := range renderings {
 		text := render(t, v, r.write)
-		assert.Contains(t, text, "not sensitive", r.extension)
-		assert.Contains(t, text, "not applied", r.extension)
+		assert.Contains(t, text, notSensitive, r.extension)
+		assert.Contains(t, text, notReached, r.extension)
 		assert.Contains(t, text, "0.071", r.extension)
+	}
+}
+
+// verdictWords are those of the gate, as a word of its own.
+var verdictWords = regexp.MustCompile(`\b(PASS|FAIL|INCONCLUSIVE)\b`)
+
+// In a control no table and no plot shows the gate's own word beside the
+// control's: FAIL would read as bad where it is what is wanted.
+func TestControlSpeaksOneLanguage(t *testing.T) {
+	t.Parallel()
+	for _, tr := range []*trial{controlTrial(t), missedTrial(t)} {
+		v := build(t, tr.write(t.TempDir()))
+		c := &v.Comparisons[0]
+		rows := append(asciiForest(c), phaseTable(v, c, c.Phases[0], true), phaseTable(v, c, c.Phases[1], true))
+		for _, mark := range newForestPlot(c, 0).Rows {
+			rows = append(rows, mark.Word, mark.Text)
+			assert.NotEmpty(t, mark.Marker, mark.Word)
+		}
+		assert.Empty(t, verdictWords.FindAllString(strings.Join(rows, "\n"), -1))
+		for _, outcome := range outcomes(v) {
+			assert.Contains(t, strings.Join(asciiForest(c), "\n"), outcome)
+		}
 	}
 }
 

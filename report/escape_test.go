@@ -156,7 +156,7 @@ func TestTextContrast(t *testing.T) {
 		for _, m := range regexp.MustCompile(`--(\w+):#([0-9a-f]{3,6})`).FindAllStringSubmatch(theme, -1) {
 			colour[m[1]] = luminance(t, m[2])
 		}
-		for _, text := range []string{"ink", "soft", "pass", "fail", "inconclusive", "invalid", "none", "accent"} {
+		for _, text := range []string{"ink", "soft", "pass", "fail", "inconclusive", "invalid", "none", "accent", "arm0", "arm1", "arm2", "arm3"} {
 			for _, ground := range []string{"bg", "card"} {
 				require.Contains(t, colour, text)
 				light, dark := max(colour[text], colour[ground]), min(colour[text], colour[ground])

@@ -43,10 +43,26 @@ func (b *builder) describeSubject() {
 		s.Seeds = append(s.Seeds, Seed{"requests of phase " + phase.Name, phase.Source.Seed})
 	}
 	s.Seeds = append(s.Seeds, Seed{"identity prompts", b.s.Identity.Seed})
-	b.view.Reproduce = fmt.Sprintf("opbench run %s --expect-plan %.8s", shellWord(path.Join("scenarios", p.ScenarioFile)), p.Hash)
+	b.view.Reproduce = fmt.Sprintf("opbench run %s%s --expect-plan %.8s", shellWord(path.Join("scenarios", p.ScenarioFile)), b.givenPatches(), p.Hash)
 	if p.Pilot != nil { // a pilot measured again gives other values, and so another plan
 		b.view.Reproduce = "opbench control " + shellWord(path.Join("scenarios", p.ScenarioFile))
 	}
+}
+
+// givenPatches are the options that named the folders of revisions which do not
+// ship with opbench; of a folder of one machine only the last element is shown.
+func (b *builder) givenPatches() string {
+	var options string
+	for _, a := range b.s.Arms {
+		dir := filepath.ToSlash(a.PatchDir)
+		if path.IsAbs(dir) {
+			dir = path.Base(dir)
+		}
+		if dir != "" {
+			options += " --patch " + shellWord(a.Name+"="+dir)
+		}
+	}
+	return options
 }
 
 // campaignName is the run directory's own name, wherever it lies.
@@ -60,7 +76,7 @@ func campaignName(dir string) string {
 // shellWord quotes a word for a shell unless it is harmless.
 func shellWord(s string) string {
 	harmless := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-/=", r)
 	}
 	if strings.TrimFunc(s, harmless) == "" && s != "" {
 		return s

@@ -12,16 +12,16 @@ import (
 type forestRow struct {
 	phase                       string
 	label                       string
-	lower, effect, upper, limit float64 // percent
-	verdict                     stat.Verdict
-	result                      string
+	lower, effect, upper, limit float64      // percent
+	tone                        stat.Verdict // of its colour and shape
+	word                        string
 }
 
 // forestRows are the primary metrics with an interval.
 func forestRows(c *Comparison) (rows []forestRow) {
 	for _, p := range c.primaries() {
 		if p.Lower != nil && p.Upper != nil && p.Effect != nil {
-			rows = append(rows, forestRow{p.phase, p.Label, *p.Lower, *p.Effect, *p.Upper, p.MarginPct, p.Verdict, p.Result})
+			rows = append(rows, forestRow{p.phase, p.Label, *p.Lower, *p.Effect, *p.Upper, p.MarginPct, p.tone(), p.word()})
 		}
 	}
 	return rows
@@ -97,7 +97,7 @@ func asciiForest(c *Comparison) []string {
 		line[column(r.effect)] = 'o'
 		// Backquotes could end the code block that this stands in.
 		name := strings.ReplaceAll(clean(r.label+", "+r.phase), "`", "'")
-		out = append(out, pad(cut(name, 27), 28)+string(line)+" "+string(r.verdict))
+		out = append(out, pad(cut(name, 27), 28)+string(line)+" "+r.word)
 	}
 	key := fmt.Sprintf("worse is to the right   : 0   | %s %%   o estimate   = interval", plainNumber(rows[0].limit))
 	return append(out, pad("", 28)+key)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
@@ -14,6 +15,9 @@ import (
 
 //go:embed page.html.tmpl
 var pageSource string
+
+//go:embed pictures.html.tmpl
+var picturesSource string
 
 //go:embed page.css
 var pageStyle string
@@ -30,34 +34,35 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"interval": func(lo, hi *float64, margin float64) string {
 		return strings.ReplaceAll(interval(lo, hi, margin), "[ ", "[")
 	},
-	"maybePercent": func(x *float64, margin float64) string { return trimmed(maybePercent(x, margin)) },
-	"effect":       func(x float64) string { return trimmed(percent(x, noMargin)) },
-	"number":       plainNumber,
-	"significant":  significant,
-	"clean":        clean,
-	"shorten":      func(s string) string { return cut(clean(s), 34) },
-	"class":        verdictClass,
-	"tone":         func(m Metric) string { return m.tone() },
-	"pilotLines":   pilotLines,
-	"short":        shortHash,
-	"join":         strings.Join,
-	"plural":       plural,
-	"subject":      subjectLine,
-	"remarks":      func(c Comparison) []string { return c.remarks() },
-	"stallLine":    func(c Comparison) string { return stallLine(&c) },
-	"lagLine":      func(c Comparison) string { return lagLine(&c) },
-	"growthLine":   func(c Comparison) string { return growthLine(&c) },
-	"orderLine":    func(c Comparison) string { return orderLine(&c) },
-	"recorderLine": func(r Recorder) string { return recorderLine(&r) },
-	"firstArm":     func(c Comparison, p Pair) string { return firstArm(&c, p) },
-	"primaries":    func(c Comparison) []primary { return c.primaries() },
-	"columns":      func() []string { return detailColumns },
-	"hasSecondary": hasSecondary,
-	"byPhase":      (*Beside).byPhase,
-	"where":        func(rows []Quantity) string { return rows[0].where() },
-	"missing":      (*Beside).missing,
-	"list":         func(items ...any) []any { return items },
-}).Parse(pageSource))
+	"maybePercent":  func(x *float64, margin float64) string { return trimmed(maybePercent(x, margin)) },
+	"effect":        func(x float64) string { return trimmed(percent(x, noMargin)) },
+	"number":        plainNumber,
+	"significant":   significant,
+	"clean":         clean,
+	"shorten":       func(s string) string { return cut(clean(s), 34) },
+	"class":         verdictClass,
+	"tone":          func(m Metric) string { return verdictClass(m.tone()) },
+	"pilotLines":    pilotLines,
+	"short":         shortHash,
+	"join":          strings.Join,
+	"plural":        plural,
+	"subject":       subjectLine,
+	"remarks":       func(c Comparison) []string { return c.remarks() },
+	"stallLine":     func(c Comparison) string { return stallLine(&c) },
+	"lagLine":       func(c Comparison) string { return lagLine(&c) },
+	"growthLine":    func(c Comparison) string { return growthLine(&c) },
+	"orderLine":     func(c Comparison) string { return orderLine(&c) },
+	"recorderLine":  func(r Recorder) string { return recorderLine(&r) },
+	"firstArm":      func(c Comparison, p Pair) string { return firstArm(&c, p) },
+	"primaries":     func(c Comparison) []primary { return c.primaries() },
+	"columns":       func() []string { return detailColumns },
+	"hasSecondary":  hasSecondary,
+	"byPhase":       (*Beside).byPhase,
+	"where":         func(rows []Quantity) string { return rows[0].where() },
+	"missing":       (*Beside).missing,
+	"list":          func(items ...any) []any { return items },
+	"quantileNames": quantileNames,
+}).Parse(pageSource + picturesSource))
 
 // page is what the template sees.
 type page struct {
@@ -65,6 +70,7 @@ type page struct {
 	Style     template.CSS
 	StyleHash string
 	Plots     []plots
+	Pictures  *pictures
 }
 
 // plots are those of one comparison.
@@ -78,7 +84,7 @@ type plots struct {
 // and its plots are inside, and its policy forbids every request. Every string
 // that comes from the run is escaped for its place.
 func WriteHTML(w io.Writer, v *View) error {
-	p := page{View: v, Style: template.CSS(pageStyle), StyleHash: styleHash}
+	p := page{View: v, Style: template.CSS(pageStyle), StyleHash: styleHash, Pictures: cmp.Or(v.pictures, &pictures{})}
 	for i := range v.Comparisons {
 		if !v.Finished {
 			break

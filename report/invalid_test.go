@@ -304,9 +304,8 @@ func TestCorrectness(t *testing.T) {
 	}
 }
 
-func TestStallsKeepFromPassing(t *testing.T) {
-	t.Parallel()
-	tr := newTrial(t, 6)
+// stallOn gives every run of the arm on two stalls.
+func stallOn(tr *trial) {
 	tr.edit = func(r *recorded) {
 		if r.run.Key.Arm != "on" {
 			return
@@ -316,6 +315,12 @@ func TestStallsKeepFromPassing(t *testing.T) {
 			r.requests[i].LongGaps = [][2]int64{{at, at + 4e8}}
 		}
 	}
+}
+
+func TestStallsKeepFromPassing(t *testing.T) {
+	t.Parallel()
+	tr := newTrial(t, 6)
+	stallOn(tr)
 	v := build(t, tr.write(t.TempDir()))
 	assert.Equal(t, "INCONCLUSIVE(stalls)", v.Result)
 	assert.Equal(t, ExitInconclusive, v.ExitCode)

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/aituner/opprof/report/stat"
@@ -17,12 +16,28 @@ var markdownEscapes = strings.NewReplacer(
 	"@", "@\u200b", "#", "#\u200b", "://", ":\u200b//", "www.", "www\u200b.",
 )
 
+// longest bounds a single text from a run in Markdown, in characters: no name and
+// no line of a log may fill a comment.
+const longest = 4000
+
 // md makes run data safe as Markdown text.
-func md(s string) string { return markdownEscapes.Replace(clean(s)) }
+func md(s string) string { return markdownEscapes.Replace(shortened(clean(s))) }
+
+// shortened cuts what is far too long, before it is escaped.
+func shortened(s string) string {
+	if len(s) <= longest { // bytes: never fewer than characters
+		return s
+	}
+	r := []rune(s)
+	if len(r) <= longest {
+		return s
+	}
+	return fmt.Sprintf("%s … (%d more characters)", string(r[:longest]), len(r)-longest)
+}
 
 // code makes run data safe as a Markdown code span, also inside a table.
 func code(s string) string {
-	s = strings.ReplaceAll(strings.ReplaceAll(clean(s), "`", "'"), "|", "¦")
+	s = strings.ReplaceAll(strings.ReplaceAll(shortened(clean(s)), "`", "'"), "|", "¦")
 	if s == "" {
 		return ""
 	}
@@ -39,32 +54,6 @@ type markdown struct{ strings.Builder }
 
 func (m *markdown) f(format string, args ...any) { fmt.Fprintf(m, format, args...) }
 
-// WriteMarkdown renders the view as the body of a pull-request comment. The
-// verdict and the primary metrics are open, everything else is folded. Every
-// string that comes from the run is escaped.
-func WriteMarkdown(w io.Writer, v *View) error {
-	m := &markdown{}
-	m.head(v)
-	for i := range v.Comparisons {
-		if v.Finished {
-			m.comparison(v, &v.Comparisons[i])
-		}
-	}
-	m.folded("What would decide it", m.list(v.Needs))
-	m.folded("The pilot of the control", m.list(pilotLines(v)))
-	m.folded("Validity and runs", m.validity(v))
-	m.folded("Beside the metrics", m.secondary(v))
-	m.folded("Beside the requests", m.besideRequests(v))
-	m.folded("Environment", m.environment(v))
-	m.f("**Again:** %s\n\n", code(v.Reproduce))
-	if v.ErrorRate != "" {
-		m.f("Error rate: %s.\n\n", md(v.ErrorRate))
-	}
-	m.f("<sub>opbench %s · rules %s · %s</sub>\n", md(v.Tool), md(v.Rules), md(v.Subject.Campaign))
-	_, err := io.WriteString(w, m.String())
-	return err
-}
-
 func (*markdown) list(items []string) string {
 	m := &markdown{}
 	for _, s := range items {
@@ -73,8 +62,11 @@ func (*markdown) list(items []string) string {
 	return m.String()
 }
 
-func (m *markdown) head(v *View) {
+func (m *markdown) verdict(v *View) {
 	m.f("> [!%s]\n> **%s** %s\n\n", alerts[v.Verdict], md(v.Result), md(v.Sentence))
+}
+
+func (m *markdown) context(v *View) {
 	for _, n := range v.Notes {
 		m.f("- %s\n", md(n))
 	}
@@ -102,15 +94,17 @@ func (m *markdown) comparison(v *View, c *Comparison) {
 	if len(c.Failed)+len(c.Invalid) > 0 {
 		m.f("\n")
 	}
-	var secondary strings.Builder
-	for _, p := range c.Phases {
-		m.f("%s", phaseTable(v, c, p, true))
-		secondary.WriteString(phaseTable(v, c, p, false))
-	}
+	m.f("%s", phaseTables(v, c, true))
 	m.forest(c)
-	m.folded("Metrics that are not primary", secondary.String())
-	m.folded("Pairs in run order", pairTables(c))
-	m.folded("Intervals in detail", detailTable(c))
+}
+
+// phaseTables are the tables of all phases.
+func phaseTables(v *View, c *Comparison, primary bool) string {
+	var all strings.Builder
+	for _, p := range c.Phases {
+		all.WriteString(phaseTable(v, c, p, primary))
+	}
+	return all.String()
 }
 
 // phaseTable lists the primary metrics of a phase, or the others.
@@ -204,10 +198,8 @@ func firstArm(c *Comparison, p Pair) string {
 	return c.Candidate
 }
 
-func (m *markdown) folded(title, body string) {
-	if body != "" {
-		m.f("<details><summary>%s</summary>\n\n%s\n</details>\n\n", title, strings.TrimRight(body, "\n"))
-	}
+func folded(title, body string) string {
+	return fmt.Sprintf("<details><summary>%s</summary>\n\n%s\n</details>\n\n", title, strings.TrimRight(body, "\n"))
 }
 
 func (*markdown) validity(v *View) string {

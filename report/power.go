@@ -58,6 +58,12 @@ type PowerTable struct {
 	Schema int    `json:"schema"`
 	Kind   string `json:"kind"` // "power"
 	Tool   string `json:"tool"`
+	// Result is ENOUGH or UNDERPOWERED: whether the most blocks of the table have
+	// the wanted power on every metric, at the spreads that were observed or given
+	// and the effects that are assumed.
+	Result   string `json:"result"`
+	ExitCode int    `json:"exit_code"`
+	Sentence string `json:"sentence"`
 	// Subject is the A/A that the spreads come from; absent for given ones.
 	Subject   *Subject `json:"subject,omitempty"`
 	Simulated bool     `json:"simulated,omitempty"`
@@ -128,6 +134,7 @@ func PowerFromAA(c *results.Campaign, plan PowerPlan, tool string) (*PowerTable,
 	if plan.Effects == nil {
 		t.Notes = append(t.Notes, "*: if the true effect were the mean that the A/A observed")
 	}
+	t.conclude()
 	return t, nil
 }
 
@@ -214,6 +221,7 @@ func PowerAt(sds []float64, plan PowerPlan, tool string) (*PowerTable, error) {
 			t.Groups = append(t.Groups, g)
 		}
 	}
+	t.conclude()
 	return t, nil
 }
 

@@ -63,6 +63,57 @@ func TestPowerNeeds(t *testing.T) {
 	assert.Zero(t, table.Groups[0].Curves[1].Needed, "no number of blocks shows that a loss of the margin is less")
 }
 
+// ENOUGH or UNDERPOWERED is about the most blocks of the table, at the spread and
+// the effects that were asked for.
+func TestPowerSaysWhetherItIsEnough(t *testing.T) {
+	for _, c := range []struct {
+		sd, effect float64
+		blocks     []int
+		want, says string
+		exit       int
+	}{
+		{0.02, 0, []int{6, 10}, "ENOUGH", "A plan of 8 blocks has a power of 90 % on every metric.", ExitPass},
+		{0.02, 0, []int{4, 6}, "UNDERPOWERED", "6 blocks do not have a power of 90 % on a time with an SD of 2.00 %, a throughput with an SD of 2.00 %.", ExitUnderpowered},
+		{0.02, 0.01, []int{10}, "UNDERPOWERED", "10 blocks do not have", ExitUnderpowered},
+		{0.001, 0.03, []int{100}, "UNDERPOWERED", "100 blocks do not have", ExitUnderpowered},
+	} {
+		plan := askedPower()
+		plan.Effects, plan.Blocks = []float64{c.effect}, c.blocks
+		table, err := PowerAt([]float64{c.sd}, plan, "v0.1.0")
+		require.NoError(t, err)
+		assert.Equal(t, c.want, table.Result)
+		assert.Equal(t, c.exit, table.ExitCode)
+		assert.Contains(t, table.Sentence, c.says)
+		assert.Contains(t, powerHTML(t, table), "Power: "+c.want)
+		var text strings.Builder
+		require.NoError(t, WritePower(&text, table))
+		assert.True(t, strings.HasPrefix(text.String(), c.want+"  "), text.String())
+	}
+}
+
+// The upper spread and the observed mean of an A/A are shown and do not decide.
+func TestObservedSpreadDecidesAboutPower(t *testing.T) {
+	t.Parallel()
+	plan := askedPower()
+	table, err := PowerFromAA(loaded(t, equalTrial(t, 6).write(t.TempDir())), plan, "v0.1.0")
+	require.NoError(t, err)
+	require.Equal(t, resultEnough, table.Result, table.Sentence)
+	last := len(table.Blocks) - 1
+	for i := range table.Groups {
+		for k := range table.Groups[i].Curves {
+			if c := &table.Groups[i].Curves[k]; c.Seen || c.Spread == "upper" {
+				c.Power[last] = 0
+			}
+		}
+	}
+	table.conclude()
+	assert.Equal(t, resultEnough, table.Result)
+	table.Groups[0].Curves[0].Power[last] = 0.5
+	table.conclude()
+	assert.Equal(t, resultUnderpowered, table.Result)
+	assert.Contains(t, table.Sentence, table.Groups[0].Label+" of "+table.Groups[0].Phase)
+}
+
 func TestSDFromCV(t *testing.T) {
 	assert.InDelta(t, math.Sqrt2*0.01, SDFromCV(0.01), 1e-6)
 	assert.InDelta(t, math.Sqrt(2*math.Log(1.25)), SDFromCV(0.5), 1e-15)

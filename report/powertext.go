@@ -16,6 +16,8 @@ const powerColumn = 5
 // WritePower renders a table of power for a terminal.
 func WritePower(w io.Writer, t *PowerTable) error {
 	out := textWriter{bufio.NewWriter(w)}
+	out.item(t.Result+" ", t.Sentence)
+	out.line("")
 	out.item("", t.heading())
 	phase := "?"
 	for _, g := range t.Groups {

@@ -68,7 +68,7 @@ func newReach(list []EqualArms, marginPct float64) *Reach {
 func judged(list []EqualArms) (out []EqualMetric) {
 	for _, c := range list {
 		for _, m := range c.Metrics {
-			if equalRank(m.Result) == 3 {
+			if equalRank(m.Result) == rankInvalid {
 				continue
 			}
 			same := func(x EqualMetric) bool { return x.Phase == m.Phase && x.Name == m.Name }

@@ -198,7 +198,7 @@ func (t textWriter) comparison(v *View, c *Comparison) {
 }
 
 // columns are the widths of the metric table.
-var columns = []int{18, 14, 14, 9, 20, 8}
+var columns = []int{18, 14, 14, 9, 20, 7}
 
 func (t textWriter) row(cells ...string) {
 	line := ""

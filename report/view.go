@@ -57,6 +57,8 @@ type View struct {
 	// Pilot is how the slowdown of a positive control was set.
 	Pilot     *results.Pilot `json:"pilot,omitempty"`
 	Reproduce string         `json:"reproduce"`
+	// pictures are drawn on the page and are nowhere else.
+	pictures *pictures
 }
 
 // Subject says what was measured.

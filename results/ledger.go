@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -74,22 +75,67 @@ type Ledger struct {
 	entries []Entry
 }
 
-// OpenLedger opens or creates the ledger for appending. A torn last line, left
-// by a crash in mid-write, is cut off; damage elsewhere is an error.
+// ErrBusy says that a session works on the campaign at this moment.
+var ErrBusy = errors.New("another session works on this campaign: wait for it or end it")
+
+// OpenLedger opens or creates the ledger for appending, and holds it against
+// other sessions (ErrBusy) until Close. A torn last line, left by a crash in
+// mid-write, is cut off; damage elsewhere is an error.
 func OpenLedger(path string) (*Ledger, error) {
-	entries, good, err := readLedger(path)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, err
-	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
 	}
-	if err := errors.Join(f.Truncate(good), seekTo(f, good)); err != nil {
+	l, err := hold(f)
+	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("open ledger %s: %w", path, err)
+		return nil, err
+	}
+	return l, nil
+}
+
+// hold locks the file first and reads it then: what it says cannot change any more.
+func hold(f *os.File) (*Ledger, error) {
+	if err := lock(f); err != nil {
+		return nil, err
+	}
+	entries, good, err := readLedger(f.Name())
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(f.Truncate(good), seekTo(f, good)); err != nil {
+		return nil, fmt.Errorf("open ledger %s: %w", f.Name(), err)
 	}
 	return &Ledger{file: f, entries: entries}, nil
+}
+
+// lock is released by the operating system when the process ends, however it does.
+func lock(f *os.File) error {
+	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return fmt.Errorf("%s: %w", f.Name(), ErrBusy)
+	}
+	if err != nil {
+		return fmt.Errorf("lock ledger %s: %w", f.Name(), err)
+	}
+	return nil
+}
+
+// Busy reports whether a session works on the campaign of this ledger.
+func Busy(path string) (bool, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return false, fmt.Errorf("open ledger: %w", err)
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("lock ledger %s: %w", path, err)
+	}
+	return false, nil
 }
 
 func seekTo(f *os.File, offset int64) error {

@@ -102,3 +102,22 @@ func FuzzLedger(f *testing.F) {
 		}
 	})
 }
+
+// Two sessions that append to one ledger would number entries twice.
+func TestLedgerIsHeld(t *testing.T) {
+	l, path := newLedger(t)
+	require.NoError(t, l.Append(Entry{Event: EventSession}))
+	busy, err := Busy(path)
+	require.NoError(t, err)
+	assert.True(t, busy)
+	_, err = OpenLedger(path)
+	require.ErrorIs(t, err, ErrBusy)
+	require.NoError(t, l.Close())
+	busy, err = Busy(path)
+	require.NoError(t, err)
+	assert.False(t, busy)
+	again, err := OpenLedger(path)
+	require.NoError(t, err)
+	assert.Len(t, again.Entries(), 1, "the refused session changed nothing")
+	require.NoError(t, again.Close())
+}

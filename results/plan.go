@@ -5,6 +5,8 @@ package results
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/aituner/opprof/scenarios"
 )
@@ -13,9 +15,28 @@ import (
 // Readers refuse a higher one.
 const Schema = 1
 
-// RulesVersion names the analysis rules (validity, statistics, verdict). It is
-// part of the plan hash: a plan is judged by the rules that it was made under.
-const RulesVersion = "1"
+// RulesVersion names the analysis rules (validity, statistics, verdict) of new
+// plans. It is part of the plan hash: the same scenario under other rules is
+// another plan.
+//
+// Rules 2 are rules 1 and the checks that came with new records: steps of the
+// wall clock, the profiler, foreign GPU processes, slices and idle arms of
+// interleaved runs, times of two kinds, and the size of the KV cache.
+const RulesVersion = "2"
+
+// readable are the rules of the plans that this program can judge. Those of
+// rules 1 are judged with the checks of rules 2 as well: they find nothing where
+// the record that they look at was not made.
+var readable = []string{"1", RulesVersion}
+
+// CheckRules refuses a plan of other analysis rules.
+func (p *Plan) CheckRules() error {
+	if slices.Contains(readable, p.Rules) {
+		return nil
+	}
+	return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the version of opbench that made it (%s)",
+		p.Rules, strings.Join(readable, " and "), p.Tool)
+}
 
 // Plan is the immutable content of plan.json, written before the first run.
 type Plan struct {

@@ -22,6 +22,15 @@ const maxSize = 1 << 20
 type Known struct {
 	// Patches are the patch revisions that an arm may name besides "none".
 	Patches []string
+	// Given are patches that take the place of those in the file, by arm. Their
+	// ids are in Patches, too.
+	Given map[string]Given
+}
+
+// Given is a patch revision that an arm gets from outside its file.
+type Given struct {
+	ID  string
+	Dir string // its folder, from the working directory
 }
 
 // Read loads the scenario file at path and returns its text beside it, as the
@@ -52,6 +61,7 @@ func Load(name string, text []byte, known Known) (*Scenario, error) {
 	s := defaults()
 	object(value{file: f, node: root}, scenarioFields, &s)
 	f.shapes = len(f.errs)
+	givePatches(f, &s, known)
 	complete(f, &s)
 	validate(f, &s, known)
 	if len(f.errs) > 0 {

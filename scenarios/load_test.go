@@ -13,7 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var known = Known{Patches: []string{"control-spin", "r1-seed"}}
+var (
+	known = Known{Patches: []string{"control-spin", "r1-seed"}}
+	// shipped are the revisions that the bundled scenarios name.
+	shipped = Known{Patches: []string{"control-spin", "plugin", "r1-seed", "r2-onepass", "r3-packed"}}
+)
 
 // good is a scenario without a problem; the tables break it.
 const good = `scenario: sample
@@ -49,12 +53,13 @@ func readme(t *testing.T) string {
 
 func TestBundledLoad(t *testing.T) {
 	want := []string{
-		"phase2-h20-tp1", "positive-control", "quickstart", "vllm-cpu", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-cached", "vllm-cpu-check",
-		"vllm-cpu-interleaved-aa",
+		"ci-regress", "h200-r2", "noop", "phase2-h20-tp1", "phase2-h20-tp2", "phase2-h20-tp4", "positive-control", "quickstart", "revisions",
+		"vllm-cpu", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-cached", "vllm-cpu-check", "vllm-cpu-interleaved-aa",
+		"vllm-cpu-plugin",
 	}
 	require.Equal(t, want, Bundled())
 	for _, name := range Bundled() {
-		s, text, err := Read(name+".yaml", known)
+		s, text, err := Read(name+".yaml", shipped)
 		if !assert.NoError(t, err) {
 			continue
 		}
@@ -73,9 +78,9 @@ func TestCanonicalRoundTrip(t *testing.T) {
 	for _, name := range Bundled() {
 		text, err := Open(name)
 		require.NoError(t, err)
-		first, err := Load(name, text, known)
+		first, err := Load(name, text, shipped)
 		require.NoError(t, err)
-		second, err := Load("elsewhere/"+name, text, known)
+		second, err := Load("elsewhere/"+name, text, shipped)
 		require.NoError(t, err)
 		a, err := json.Marshal(first)
 		require.NoError(t, err)

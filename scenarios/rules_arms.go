@@ -81,6 +81,18 @@ func checkArms(f *file, s *Scenario, known Known) {
 	}
 }
 
+// givePatches replaces the patches of arms by those that were given.
+func givePatches(f *file, s *Scenario, known Known) {
+	for _, name := range slices.Sorted(maps.Keys(known.Given)) {
+		i := slices.IndexFunc(s.Arms, func(a Arm) bool { return a.Name == name })
+		if i < 0 {
+			f.rule("arms", "there is no arm %s that could get a patch", quote(name))
+			continue
+		}
+		s.Arms[i].Patch, s.Arms[i].PatchDir = known.Given[name].ID, known.Given[name].Dir
+	}
+}
+
 func checkPatch(f *file, s *Scenario, path, patch string, known Known) {
 	options := append([]string{PatchNone}, known.Patches...)
 	switch {

@@ -6,7 +6,10 @@
 // once with file, line and column.
 package scenarios
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Purpose says what a campaign is for; it decides which rules apply.
 type Purpose string
@@ -74,10 +77,13 @@ type Engine struct {
 
 // Arm is one configuration of the server.
 type Arm struct {
-	Name  string            `json:"name"`
-	Patch string            `json:"patch"` // revision id or "none", the default
-	Env   map[string]string `json:"env"`
-	Args  map[string]string `json:"args,omitempty"`
+	Name  string `json:"name"`
+	Patch string `json:"patch"` // revision id or "none", the default
+	// PatchDir is the folder of a revision that does not ship with the tool, from
+	// the working directory; see Known.Given. It does not enter the plan hash.
+	PatchDir string            `json:"patch_dir,omitempty"`
+	Env      map[string]string `json:"env"`
+	Args     map[string]string `json:"args,omitempty"`
 	// SameAs names the arm that this one repeats on purpose (A/A).
 	SameAs string `json:"same_as,omitempty"`
 	// URL is the endpoint of this arm (kind attach).
@@ -86,6 +92,13 @@ type Arm struct {
 
 // Records reports whether the arm turns the OpProf recorder on.
 func (a Arm) Records() bool { return a.Env[RecorderVariable] != "" }
+
+// Revision is the name that the arm's recorder writes into its records: the
+// patch without what tells two states of a revision apart (r1-seed+337c3ac28b95).
+func (a Arm) Revision() string {
+	name, _, _ := strings.Cut(a.Patch, "+")
+	return name
+}
 
 // Comparison is a pair of arms: what candidate costs relative to baseline.
 // Default: the first arm is the baseline of each other arm.

@@ -75,7 +75,7 @@ func (e *vllmEngine) prepare(ctx context.Context, s *scenarios.Scenario) error {
 		return err
 	}
 	for _, arm := range s.Arms {
-		if err := e.tree(arm.Patch); err != nil {
+		if err := e.tree(arm); err != nil {
 			return err
 		}
 	}
@@ -138,18 +138,18 @@ func (e *vllmEngine) environ() []string {
 }
 
 // tree makes the link tree of a patch revision, verified by blob ids.
-func (e *vllmEngine) tree(patch string) error {
-	if e.trees[patch] != "" {
+func (e *vllmEngine) tree(arm scenarios.Arm) error {
+	if e.trees[arm.Patch] != "" {
 		return nil
 	}
-	rev, err := patches.Find(patch)
+	rev, err := patches.Resolve(arm.Patch, arm.PatchDir)
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(e.cfg.WorkDir, "trees", patch)
+	out := filepath.Join(e.cfg.WorkDir, "trees", arm.Patch)
 	built, err := patches.BuildTree(rev, e.packages, out)
 	if err != nil {
-		return fmt.Errorf("build the tree of %s: %w", patch, err)
+		return fmt.Errorf("build the tree of %s: %w", arm.Patch, err)
 	}
 	blobs := map[string]string{}
 	for _, f := range built.Files {
@@ -157,7 +157,7 @@ func (e *vllmEngine) tree(patch string) error {
 			blobs[f.Path] = f.Blob
 		}
 	}
-	e.trees[patch], e.blobs[patch] = out, blobs
+	e.trees[arm.Patch], e.blobs[arm.Patch] = out, blobs
 	return nil
 }
 

@@ -74,13 +74,13 @@ func (m *Machine) probeEngine(ctx context.Context, s *scenarios.Scenario, cfg Co
 	m.Trees = map[string]Reading[patches.Tree]{}
 	for _, a := range s.Arms {
 		if _, done := m.Trees[a.Patch]; !done && m.Package.Err == nil {
-			m.Trees[a.Patch] = reading(verify(a.Patch, m.Package.Value.Dir))
+			m.Trees[a.Patch] = reading(verify(a, m.Package.Value.Dir))
 		}
 	}
 }
 
-func verify(patch, dir string) (patches.Tree, error) {
-	rev, err := patches.Find(patch)
+func verify(arm scenarios.Arm, dir string) (patches.Tree, error) {
+	rev, err := patches.Resolve(arm.Patch, arm.PatchDir)
 	if err != nil {
 		return patches.Tree{}, err
 	}

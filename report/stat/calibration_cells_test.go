@@ -140,52 +140,6 @@ func twoHosts(first int) func(*rand.Rand, *cell) trial {
 	}
 }
 
-// williamsRows are the orders of three arms in which every arm stands equally
-// often at every place and after every other one.
-var williamsRows = [][]int{{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}, {1, 0, 2}, {0, 2, 1}}
-
-// williams gives the effects of one comparison of a three-arm campaign. The runs
-// of a block share a level, half of a run's noise is carried into the next one,
-// and the first run is slower by a unit, the second by half. Only the patched arms
-// have the cell's noise if it isn't symmetric: the baseline's is small and normal.
-func williams(baseline, candidate int, adjust bool) func(*rand.Rand, *cell) trial {
-	return func(r *rand.Rand, c *cell) trial {
-		t := trial{d: make([]float64, c.n)}
-		offset := r.IntN(len(williamsRows))
-		for i := range t.d {
-			row := williamsRows[(i+offset)%len(williamsRows)]
-			y := williamsBlock(r, c, row)
-			t.d[i] = y[candidate] - y[baseline]
-			if adjust {
-				t.opt.Order = append(t.opt.Order, position(row, baseline) < position(row, candidate))
-			}
-		}
-		return t
-	}
-}
-
-func williamsBlock(r *rand.Rand, c *cell, row []int) (y [3]float64) {
-	level, carried := 2*r.NormFloat64(), 0.0
-	for place, arm := range row {
-		x := c.noise.draw(r)
-		if arm == 0 && !c.noise.symmetric {
-			x = .3 * r.NormFloat64()
-		}
-		carried = x + carried/2
-		y[arm] = level + 1 - float64(place)/2 + carried
-	}
-	return y
-}
-
-func position(row []int, arm int) int {
-	for i, a := range row {
-		if a == arm {
-			return i
-		}
-	}
-	return -1
-}
-
 // researched are the published rates of the research simulation (20 000 campaigns
 // of 999 draws): false passes, and passes one standard deviation below the margin.
 var researched = map[string]float64{
@@ -223,11 +177,7 @@ func cells() []*cell {
 		all = append(all, cellOf("hosts of 4 and 4", of, 8, twoHosts(4), 20),
 			cellOf("hosts of 6 and 4", of, 10, twoHosts(6), 20), cellOf("hosts of 10 and 10", of, 20, twoHosts(10), 20))
 	}
-	for _, of := range noises {
-		all = append(all, cellOf("three arms, first against baseline", of, 12, williams(0, 1, false), 12),
-			cellOf("three arms, second against first", of, 12, williams(1, 2, false), 12),
-			cellOf("three arms, first against baseline, adjusted", of, 12, williams(0, 1, true), 12))
-	}
+	all = append(all, armCells()...)
 	all = append(all, powerCells()...)
 	for _, c := range all {
 		c.research = researched[c.name()]

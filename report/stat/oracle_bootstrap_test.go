@@ -61,22 +61,71 @@ func leaveOut(x, y []float64) func(int) float64 {
 	return func(i int) float64 { return correlation(without(x, i), without(y, i)) }
 }
 
-// resampledCorrelations draws pairs; a resample of one point only has none.
-func resampledCorrelations(x, y []float64, n int) []float64 {
+// resampled is a statistic with its sorted resamples and its acceleration: what
+// the 90 % intervals of others need.
+type resampled struct {
+	sorted                 []float64
+	estimate, acceleration float64
+}
+
+// resampleOf draws indices below n; a resample without a value of the statistic is
+// left out.
+func resampleOf(n int, statistic func(draw []int) float64) resampled {
 	r := rand.New(rand.NewPCG(15, 1))
-	u, v := make([]float64, len(x)), make([]float64, len(x))
-	var out []float64
-	for range n {
-		for i := range u {
-			k := r.IntN(len(x))
-			u[i], v[i] = x[k], y[k]
+	draw := make([]int, n)
+	for i := range draw {
+		draw[i] = i
+	}
+	out := resampled{estimate: statistic(draw)}
+	dev, _ := jackknife(n, func(leave int) float64 { return statistic(slices.Delete(slices.Clone(draw), leave, leave+1)) })
+	out.acceleration = accelerationOf(dev)
+	for range 100_000 {
+		for i := range draw {
+			draw[i] = r.IntN(n)
 		}
-		if c := correlation(u, v); !math.IsNaN(c) {
-			out = append(out, c)
+		if x := statistic(draw); !math.IsNaN(x) {
+			out.sorted = append(out.sorted, x)
 		}
 	}
-	slices.Sort(out)
+	slices.Sort(out.sorted)
 	return out
+}
+
+func drawn(x []float64, draw []int) []float64 {
+	out := make([]float64, len(draw))
+	for i, k := range draw {
+		out[i] = x[k]
+	}
+	return out
+}
+
+func resampledCorrelation(x, y []float64) resampled {
+	return resampleOf(len(x), func(draw []int) float64 { return correlation(drawn(x, draw), drawn(y, draw)) })
+}
+
+// resampledVariance is that of the variance with divisor n.
+func resampledVariance(x []float64) resampled {
+	return resampleOf(len(x), func(draw []int) float64 {
+		_, ss := meanSS(drawn(x, draw))
+		return ss / float64(len(draw))
+	})
+}
+
+func (r resampled) percentile(*testing.T) Interval {
+	return Interval{r.sorted[len(r.sorted)/20], r.sorted[len(r.sorted)-1-len(r.sorted)/20]}
+}
+
+func (r resampled) bca(*testing.T) Interval {
+	return bcaOf(r.sorted, r.estimate, r.acceleration, .05)
+}
+
+// varianceChi is the 90 % interval of a variance under normal noise.
+func varianceChi(x []float64) func(*testing.T) Interval {
+	return func(*testing.T) Interval {
+		_, ss := meanSS(x)
+		chi := distuv.ChiSquared{K: float64(len(x) - 1)}
+		return Interval{ss / chi.Quantile(.95), ss / chi.Quantile(.05)}
+	}
 }
 
 // bcaOf is the BCa interval of any statistic from its sorted resamples.
@@ -104,17 +153,10 @@ func TestOracleLawSchool(t *testing.T) {
 	a := accelerationOf(dev)
 	digits(t, "-.075671565", a, "acceleration")
 
-	all := resampledCorrelations(lsat, gpa, 100_000)
-	_, ss := meanSS(all)
-	assert.InDelta(t, .134, math.Sqrt(ss/float64(len(all)-1)), .002, "bootstrap standard error")
-}
-
-// correlationBCa is the 90 % BCa interval of a correlation.
-func correlationBCa(x, y []float64) func(*testing.T) Interval {
-	return func(*testing.T) Interval {
-		dev, _ := jackknife(len(x), leaveOut(x, y))
-		return bcaOf(resampledCorrelations(x, y, 100_000), correlation(x, y), accelerationOf(dev), .05)
-	}
+	all := resampledCorrelation(lsat, gpa)
+	digits(t, "-.075671565", all.acceleration, "acceleration of the resampled")
+	_, ss := meanSS(all.sorted)
+	assert.InDelta(t, .134, math.Sqrt(ss/float64(len(all.sorted)-1)), .002, "bootstrap standard error")
 }
 
 func TestOracleCD4Correlation(t *testing.T) {

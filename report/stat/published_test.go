@@ -33,15 +33,18 @@ func publications() []publication {
 	boot := func(e Estimate) Interval { return e.BootT }
 	perc := func(e Estimate) Interval { return e.Percentile }
 	bca := func(e Estimate) Interval { return e.BCa }
+	variances, correlations := resampledVariance(spatial), resampledCorrelation(lsat, gpa)
 	inches := make([]float64, len(darwin))
 	for i, x := range darwin {
 		inches[i] = x / 8
 	}
-	octave := "statistics-resampling for GNU Octave, bootknife.m, from R packages `bootstrap` and `resample` (19 999 draws)"
-	scipy := "SciPy's test of `bootstrap`, from R's `boot.ci` (10⁶ draws)"
+	octave := "R's packages `bootstrap` and `resample`, 19 999 draws, in bootknife.m"
+	spatialR := "R's package `boot`, 19 999 draws, in bootknife.m"
+	book := func(where string) string { return "Efron and Tibshirani (1993), " + where + ", quoted in bootknife.m" }
+	scipy := "SciPy's test of `bootstrap`, from R's `boot.ci`, 10⁶ draws"
 	return []publication{
-		{"Darwin's maize, n = 15, inches", "t", "R's `t.test`, in many textbooks", .0038992, 5.229434, 6, 0, of(inches, student)},
-		{"Student's sleep, n = 10, hours", "t", "R's `t.test`, e.g. *R for Dummies*, paired data", .7001142, 2.4598858, 7, 0, of(sleep, student)},
+		{"Darwin's maize, n = 15, inches", "t", "R's linear model with pairs, in course texts", .0038992, 5.229434, 6, 0, of(inches, student)},
+		{"Student's sleep, n = 10, hours", "t", "R's `t.test`, paired, in many course texts", .7001142, 2.4598858, 7, 0, of(sleep, student)},
 		{"the same, unpaired", "Welch", "R's help page of `t.test`", -.2054832, 3.3654832, 7, 0, func(t *testing.T) Interval {
 			_, i, err := Welch(sleepFirst, sleepSecond, .95)
 			require.NoError(t, err)
@@ -50,8 +53,13 @@ func publications() []publication {
 		{"air conditioning, n = 12, hours", "percentile", octave, 47.7, 191.8, 1, .025, of(aircond, perc)},
 		{"the same", "BCa", octave, 57.1, 226.5, 1, .01, of(aircond, bca)},
 		{"the same", "bootstrap-t", octave + ", standard errors by a nested bootstrap", 45.2, 301.6, 1, .05, of(aircond, boot)},
-		{"law school, n = 15, correlation, 90 %", "BCa", "Efron and Tibshirani (1993), chapter 14", .43, .92, 2, .015, correlationBCa(lsat, gpa)},
-		{"CD4 counts, n = 20, correlation, 90 %", "BCa", "DiCiccio and Efron (1996)", .55, .85, 2, .02, correlationBCa(cd4First, cd4Year)},
+		{"spatial test, n = 26, variance, 90 %", "normal theory", book("table 14.2"), 118.4, 305.2, 1, 0, varianceChi(spatial)},
+		{"the same", "percentile", book("table 14.2"), 100.8, 233.9, 1, .035, variances.percentile},
+		{"the same", "BCa", book("table 14.2"), 115.8, 259.6, 1, .015, variances.bca},
+		{"the same", "percentile", spatialR, 97.9, 234.8, 1, .01, variances.percentile},
+		{"the same", "BCa", spatialR, 116.0, 260.7, 1, .01, variances.bca},
+		{"law school, n = 15, correlation, 90 %", "percentile", book("page 266"), .524, .928, 3, .03, correlations.percentile},
+		{"the same", "BCa", book("page 266"), .410, .923, 3, .06, correlations.bca},
 		{"SciPy's skewed sample, n = 16", "percentile", scipy, 28.86, 84.21, 2, .005, of(scipy16, perc)},
 		{"the same", "BCa", scipy, 32.31, 91.43, 2, .005, of(scipy16, bca)},
 	}

@@ -22,8 +22,8 @@ var quantiles = []struct {
 	{"ttft_p95", 0.95, TTFT, false},
 	{"tpot_p50", 0.50, TPOT, false},
 	{"tpot_p95", 0.95, TPOT, false},
-	{"e2e_p50", 0.50, endToEnd, false},
-	{"e2e_p95", 0.95, endToEnd, false},
+	{"e2e_p50", 0.50, EndToEnd, false},
+	{"e2e_p95", 0.95, EndToEnd, false},
 	{"gap_p50", 0.50, gap, false},
 	{"ttft_intended_p50", 0.50, ttftIntended, true},
 	{"ttft_intended_p95", 0.95, ttftIntended, true},
@@ -45,9 +45,9 @@ func TPOT(r *results.Request) (seconds float64, ok bool) {
 	return span(r.FirstNS, r.LastNS, rest), true
 }
 
-// endToEnd is the time from send to the last token. The end of the stream would
-// add the server's bookkeeping.
-func endToEnd(r *results.Request) (float64, bool) {
+// EndToEnd is the time from send to the last token, in seconds. The end of the
+// stream would add the server's bookkeeping.
+func EndToEnd(r *results.Request) (seconds float64, ok bool) {
 	return span(r.SentNS, r.LastNS, 1), r.LastNS > 0
 }
 

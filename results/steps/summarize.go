@@ -28,6 +28,9 @@ type Options struct {
 	// TensorParallel is the server's tensor-parallel size, 0 if unknown. Above
 	// 1 a normal stop may lose the footer.
 	TensorParallel int
+	// StepTime gets every step time that enters a quantile of a phase, in seconds;
+	// phase is an index of Phases. It may be nil.
+	StepTime func(phase int, seconds float64)
 }
 
 // Phase is a timed phase in wall time, ns since the epoch, both ends included.
@@ -241,7 +244,11 @@ func (p *pass) phase(before *past, r *Record) {
 	p.out.Phases[i].Preemptions += r.Preemptions
 	p.decode[i] += r.DecodeBatchSize
 	if ns, known := stepTime(before, r); known {
-		p.times[i] = append(p.times[i], float64(ns)/1e9)
+		seconds := float64(ns) / 1e9
+		p.times[i] = append(p.times[i], seconds)
+		if p.opt.StepTime != nil {
+			p.opt.StepTime(i, seconds)
+		}
 	}
 }
 

@@ -63,8 +63,15 @@ func TestPhases(t *testing.T) {
 	s := goodStream()
 	s.recs[1].ReadyMonoNS += 50_000 // 110 us, into step 2
 	s.recs[1].CompleteMonoNS += 50_000
+	var times []float64
+	s.opt.StepTime = func(phase int, seconds float64) {
+		if phase == 0 {
+			times = append(times, seconds)
+		}
+	}
 	got := summary(t, s)
 	assert.Empty(t, failing(got))
+	assert.InDeltaSlice(t, []float64{60e-6, 110e-6, 50e-6}, times, 1e-12, "what the quantiles are of")
 	first := got.Phases[0]
 	assert.Equal(t, "first", first.Phase)
 	assert.Equal(t, int64(3), first.Records)

@@ -27,7 +27,7 @@ func recorderRevision(s *subject) {
 	if !s.arm.Records() || st == nil || st.Records == 0 || srv.Engine != string(scenarios.EngineVLLM) {
 		return
 	}
-	if st.Revision != s.arm.Patch {
+	if st.Revision != s.arm.Revision() {
 		s.add(finding("recorder-revision", CauseHarness, "the step records are by %q, the arm's patch is %s; which tree did the server import?", st.Revision, s.arm.Patch))
 	}
 	for _, path := range slices.Sorted(maps.Keys(st.Blobs)) {

@@ -6,15 +6,11 @@ import (
 	"github.com/aituner/opprof/report/stat"
 )
 
-// Heights of the plots in pixels.
+// Heights of a forest plot in pixels.
 const (
 	forestRowHeight = 46
 	forestHead      = 24 // the name of a phase above its rows
 	forestTop       = 8
-	pairHeight      = 150
-	pairTop         = 12
-	pairBottom      = 24
-	pairGutter      = 0.1 // share of the width, for the names of the lines
 )
 
 // tick is a labelled line of an axis. Anchor keeps its label inside the image.
@@ -44,7 +40,8 @@ type forestMark struct {
 	Label, Text     string
 	MaskY, TextY, Y int
 	From, To, At    string
-	Verdict         stat.Verdict
+	Tone            stat.Verdict
+	Word            string // the verdict
 	Marker          string // path of the estimate's shape
 	Margin          float64
 	LowerText       string
@@ -52,11 +49,13 @@ type forestMark struct {
 	UpperText       string
 }
 
-// markers give every verdict a shape of its own.
+// markers give every verdict a shape of its own, and a metric that a control did
+// not reach.
 var markers = map[stat.Verdict]string{
 	stat.Pass:         "M-5,0a5,5 0 1,0 10,0a5,5 0 1,0 -10,0z",                       // circle
 	stat.Fail:         "M-5,-5h10v10h-10z",                                           // square
 	stat.Inconclusive: "M0,-6.5L6.5,0L0,6.5L-6.5,0z",                                 // diamond
+	"":                "M0,-5.5L6,5H-6z",                                             // triangle
 	stat.Invalid:      "M-5,-3L-3,-5L0,-2L3,-5L5,-3L2,0L5,3L3,5L0,2L-3,5L-5,3L-2,0z", // cross
 }
 
@@ -80,9 +79,9 @@ func newForestPlot(c *Comparison, index int) *forestPlot {
 			top += forestHead
 		}
 		p.Rows = append(p.Rows, forestMark{
-			Name: r.label, Label: r.label + " · " + r.phase, Text: trimmed(percent(r.upper, r.limit)) + " " + string(r.verdict),
+			Name: r.label, Label: r.label + " · " + r.phase, Text: trimmed(percent(r.upper, r.limit)) + " " + r.word,
 			MaskY: top, TextY: top + 14, Y: top + 29, From: share(a.at(r.lower)), To: share(a.at(r.upper)), At: share(a.at(r.effect)),
-			Verdict: r.verdict, Marker: markers[r.verdict], Margin: r.limit,
+			Tone: r.tone, Word: r.word, Marker: markers[r.tone], Margin: r.limit,
 			LowerText: trimmed(percent(r.lower, r.limit)), EffectText: trimmed(percent(r.effect, r.limit)), UpperText: trimmed(percent(r.upper, r.limit)),
 		})
 		top += forestRowHeight
@@ -106,59 +105,4 @@ func percentTicks(a axis, n int) []tick {
 		ticks = append(ticks, t)
 	}
 	return ticks
-}
-
-// pairPlot shows the effects of one metric in run order.
-type pairPlot struct {
-	ID, Name    string
-	Height      int
-	Zero, Limit string // y in pixels
-	LimitLabel  string
-	Dots        []pairDot
-	Metric      Metric
-}
-
-// pairDot is one block. Its shape says which arm ran first.
-type pairDot struct {
-	X, Y   string
-	Marker string
-	First  string // style class: baseline-first, candidate-first
-	Block  string
-	Label  string // block number below the axis, where there is room
-}
-
-func newPairPlots(c *Comparison, index int) (out []pairPlot) {
-	for i, m := range c.primaries() {
-		if len(m.Pairs) > 0 {
-			out = append(out, newPairPlot(m, fmt.Sprintf("pairs-%d-%d", index, i)))
-		}
-	}
-	return out
-}
-
-func newPairPlot(m primary, id string) pairPlot {
-	var effects []float64
-	for _, p := range m.Pairs {
-		effects = append(effects, p.Effect)
-	}
-	a := axisOf(m.MarginPct, effects...)
-	y := func(x float64) string {
-		return fmt.Sprintf("%.1f", pairTop+(1-a.at(x))*(pairHeight-pairTop-pairBottom))
-	}
-	plot := pairPlot{
-		ID: id, Name: m.Label + " · " + m.phase, Height: pairHeight, Zero: y(0), Limit: y(m.MarginPct),
-		LimitLabel: plainNumber(m.MarginPct) + " %", Metric: *m.Metric,
-	}
-	for i, p := range m.Pairs {
-		dot := pairDot{X: share(pairGutter + (1-pairGutter)*(float64(i)+0.5)/float64(len(m.Pairs))), Y: y(p.Effect), Block: p.Block}
-		dot.Marker, dot.First = markers[stat.Pass], "baseline-first"
-		if !p.BaselineFirst {
-			dot.Marker, dot.First = markers[stat.Inconclusive], "candidate-first"
-		}
-		if every := 1 + (len(m.Pairs)-1)/10; i%every == 0 {
-			dot.Label = fmt.Sprint(i + 1)
-		}
-		plot.Dots = append(plot.Dots, dot)
-	}
-	return plot
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/aituner/opprof/report/export"
+	"github.com/aituner/opprof/results/steps"
+	"github.com/spf13/cobra"
+)
+
+func (a *app) layer1ExportCommand() *cobra.Command {
+	var format, out string
+	c := &cobra.Command{
+		Use: "export FILE...", Short: "Turn step records into a Parquet table or flat JSON Lines",
+		Long: `export reads step record files (.jsonl, .jsonl.gz, .jsonl.zst), in the order given, and
+writes one row per record with flat columns. Memory does not grow with the files. A
+last line without an end is left out and said; any other damage ends the export.`,
+		Example: "opbench layer1 export --format parquet -o steps.parquet results/campaigns/vllm-cpu-r1/blocks/0001/on/steps/*.zst",
+		Args:    usage(cobra.MinimumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			switch {
+			case format != "parquet" && format != "json":
+				return &exitError{exitUsage, fmt.Errorf("--format %q: use parquet or json", format)}
+			case format == "parquet" && out == "":
+				return &exitError{exitUsage, errors.New("--format parquet is binary: name a file with -o")}
+			}
+			var files []steps.File
+			err := a.output(out, func(w io.Writer) (err error) {
+				files, err = export.Steps(w, format, args)
+				return err
+			})
+			if err != nil {
+				return badRecords(err)
+			}
+			return a.sayExported(out, files)
+		},
+	}
+	c.Flags().StringVar(&format, "format", "json", "parquet or json (JSON Lines)")
+	c.Flags().StringVarP(&out, "output", "o", "", "file to write (default for json: standard output)")
+	return c
+}
+
+// badRecords tells a file that is damaged or not there from one that can't be
+// written.
+func badRecords(err error) error {
+	if damage := (*steps.DamageError)(nil); errors.As(err, &damage) || errors.Is(err, os.ErrNotExist) {
+		return &exitError{exitUsage, err}
+	}
+	return &exitError{exitInfrastructure, err}
+}
+
+// sayExported counts what was written to a file, and names cut ends.
+func (a *app) sayExported(out string, files []steps.File) error {
+	var records int64
+	for _, f := range files {
+		records += f.Records
+		if f.Torn > 0 {
+			fmt.Fprintf(a.stderr, "opbench: %s: the last %d bytes are no complete line and were left out\n", f.Name, f.Torn)
+		}
+	}
+	if out == "" {
+		return nil
+	}
+	_, err := fmt.Fprintf(a.stdout, "%s: %d records of %d files\n", out, records, len(files))
+	return err
+}
