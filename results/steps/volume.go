@@ -16,7 +16,7 @@ type Volume struct {
 	// of any other one as a run directory would store it.
 	ZstdRatio  float64 `json:"zstd_ratio"`
 	AsRecorded Pace    `json:"as_recorded"`  // with the pauses that the files have
-	BackToBack Pace    `json:"back_to_back"` // without them: step follows step
+	BackToBack Pace    `json:"back_to_back"` // without them: step follows step, empty runs take no time
 }
 
 // Pace is a rate of steps of one engine, and what it writes to disk. A GB is
@@ -55,7 +55,7 @@ func (s *surveyor) volume() *Volume {
 	}
 	v := &Volume{BytesPerStep: bytes / records, ZstdRatio: bytes / float64(s.zstd.n)}
 	v.AsRecorded = v.pace(records, seconds)
-	v.BackToBack = v.pace(timed, busy)
+	v.BackToBack = v.pace(records, busy*float64(s.levels.n)/timed) // some times are not known
 	return v
 }
 
