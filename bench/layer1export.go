@@ -16,8 +16,8 @@ func (a *app) layer1ExportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "export FILE...", Short: "Turn step records into a Parquet table or flat JSON Lines",
 		Long: `export reads step record files (.jsonl, .jsonl.gz, .jsonl.zst), in the order given, and
-writes one row per record with flat columns. Memory does not grow with the files. A
-last line without an end is left out and said; any other damage ends the export.`,
+writes one row per record with flat columns. Rows are streamed: what is held is one group
+of them. A last line without an end is left out and said; any other damage ends the export.`,
 		Example: "opbench layer1 export --format parquet -o steps.parquet results/campaigns/vllm-cpu-r1/blocks/0001/on/steps/*.zst",
 		Args:    usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -277,7 +277,7 @@ def main() -> int:
         except (Difference, KeyError) as e:
             print(f"{options.verdict}: {getattr(options, name)}: {e!r}", file=sys.stderr)
             return 1
-        print(f"{options.verdict.parent.name or options.verdict}: {name}: {count} numbers are those of verdict.json")
+        print(f"{options.verdict.parent.name}/{options.verdict.stem}: {name}: {count} numbers are the same")
     return 0
 
 
