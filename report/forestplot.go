@@ -18,8 +18,8 @@ type tick struct{ At, Label, Anchor string }
 
 // forestPlot is a forest plot, ready to be drawn.
 type forestPlot struct {
-	ID           string
-	Height, Base int // of the image and of its axis line
+	ID, Of       string // Of names the arms
+	Height, Base int    // of the image and of its axis line
 	Zero, Limit  string
 	LimitLabel   string
 	Ticks        []tick
@@ -67,6 +67,7 @@ func newForestPlot(c *Comparison, index int) *forestPlot {
 	a := forestAxis(rows)
 	p := &forestPlot{
 		ID:         fmt.Sprintf("forest-%d", index),
+		Of:         c.Candidate + " against " + c.Baseline,
 		Zero:       share(a.at(0)),
 		Limit:      share(a.at(rows[0].limit)),
 		LimitLabel: plainNumber(rows[0].limit) + " %",

@@ -32,7 +32,7 @@ var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 	"quantity": quantity,
 	"value":    func(x float64, unit string) string { return quantity(&x, unit) },
 	"interval": func(lo, hi *float64, margin float64) string {
-		return strings.ReplaceAll(interval(lo, hi, margin), "[ ", "[")
+		return strings.NewReplacer("[ ", "[", " %", "\u00a0%").Replace(interval(lo, hi, margin))
 	},
 	"maybePercent":  func(x *float64, margin float64) string { return trimmed(maybePercent(x, margin)) },
 	"effect":        func(x float64) string { return trimmed(percent(x, noMargin)) },

@@ -15,7 +15,7 @@ const (
 	stepTop    = 10
 	stepDrawn  = 130
 	stepHeight = stepTop + stepDrawn + 24
-	stepGutter = 0.14
+	stepGutter = 0.17
 )
 
 // stepWidth is the ratio of the ends of a bin of step times: so fine that it can

@@ -40,7 +40,7 @@ var rounds = []struct {
 // values are round times on the axis, a few of them.
 func (a timeAxis) values() []float64 {
 	if a.hi < 8*a.lo { // too narrow for 1, 2, 5
-		return axis(a).ticks(4)
+		return axis(a).ticks(5)
 	}
 	i := 0
 	for rounds[i].decades < math.Log10(a.hi/a.lo) {
@@ -57,33 +57,15 @@ func (a timeAxis) values() []float64 {
 	return out
 }
 
-// roomForTime is the share of the width that the label of a time takes.
-const roomForTime = 0.19
-
-// ticks leave out labels that would touch the one before. gutter is the share of
-// the width in front of the axis.
+// ticks are labelled where there is room. gutter is the share of the width in
+// front of the axis.
 func (a timeAxis) ticks(gutter float64) (ticks []tick) {
-	free := 0.0
+	var row labelRow
 	for _, x := range a.values() {
 		at := gutter + (1-gutter)*a.at(x)
-		t := tick{At: share(at), Anchor: anchor(at)}
-		if at >= free {
-			t.Label, free = shortTime(x), at+roomForTime
-		}
-		ticks = append(ticks, t)
+		ticks = append(ticks, row.add(at, shortTime(x), anchor(at)))
 	}
 	return ticks
-}
-
-// anchor keeps a label at a place from 0 to 1 inside the image.
-func anchor(at float64) string {
-	switch {
-	case at < 0.04:
-		return "start"
-	case at > 0.92:
-		return "end"
-	}
-	return "middle"
 }
 
 // shortTime writes a round time with as few characters as it takes.

@@ -20,8 +20,8 @@ const (
 // narrowest is the width of a bar that lasted no time, as a share of the plot.
 const narrowest = 0.003
 
-// roomForBlock is the share of the width that the name of a block takes.
-const roomForBlock = 0.075
+// thin bars have no outline, or nothing would be left of them.
+const thin = 0.012
 
 // timeLine shows every run of a campaign in wall time.
 type timeLine struct {
@@ -43,7 +43,7 @@ type timeLane struct {
 	Bars                 []timeBar
 }
 
-// timeBar is one run. Look is the class of its bar: counts, open, out.
+// timeBar is one run. Look are the classes of its bar: counts, thin, open, out.
 type timeBar struct {
 	X, Width, Middle string
 	Look             string
@@ -183,6 +183,9 @@ func (r *timedRun) bar(s timeScale) timeBar {
 	switch r.state {
 	case "valid":
 		bar.Look, bar.Crossed = "counts", false
+		if width < thin {
+			bar.Look += " thin"
+		}
 	case "burn-in", "block open":
 		bar.Look, bar.Crossed = "open", false
 	}
@@ -192,7 +195,8 @@ func (r *timedRun) bar(s timeScale) timeBar {
 // blockNames stand above the first run of each attempt of a block, where there
 // is room: 4, and 4·2 for the second attempt. Burn-in has none.
 func blockNames(runs []timedRun, s timeScale) (names []tick) {
-	free, last := 0.0, results.Key{}
+	var row labelRow
+	last := results.Key{}
 	for _, r := range runs {
 		block := results.Key{Block: r.key.Block, Attempt: r.key.Attempt}
 		number := strings.TrimLeft(block.Block, "0")
@@ -203,9 +207,8 @@ func blockNames(runs []timedRun, s timeScale) (names []tick) {
 		if block.Attempt > 1 {
 			number += fmt.Sprintf("·%d", block.Attempt)
 		}
-		if at := s.at(r.from); at >= free {
-			names = append(names, tick{At: share(at), Label: number, Anchor: "start"})
-			free = at + roomForBlock
+		if name := row.add(s.at(r.from), number, "start"); name.Label != "" {
+			names = append(names, name)
 		}
 	}
 	return names

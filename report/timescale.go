@@ -85,23 +85,17 @@ var roundSpans = []time.Duration{
 	time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 24 * time.Hour, 48 * time.Hour, 7 * 24 * time.Hour,
 }
 
-// roomForElapsed is the share of the width that the label of a tick takes.
-const roomForElapsed = 0.13
-
 // ticks are round times since the first entry, about five of them.
 func (s *timeScale) ticks() (ticks []tick) {
 	seconds := 1 / s.unit // that the whole width would last
 	step := roundStep(seconds / 5.5)
-	began, free := s.pieces[0].from, 0.0
+	began := s.pieces[0].from
+	var row labelRow
 	for i, p := range s.pieces {
 		first := (p.from.Sub(began) + step - 1) / step * step
 		for d := first; d >= 0 && !began.Add(d).After(p.to); d += step {
 			at := s.starts[i] + began.Add(d).Sub(p.from).Seconds()*s.unit
-			t := tick{At: share(at), Anchor: anchor(at)}
-			if at >= free {
-				t.Label, free = elapsed(d), at+roomForElapsed
-			}
-			ticks = append(ticks, t)
+			ticks = append(ticks, row.add(at, elapsed(d), anchor(at)))
 		}
 	}
 	return ticks

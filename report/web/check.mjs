@@ -4,8 +4,8 @@
 //   node check.mjs --modules DIR --self-check
 //
 // A finding is a console error, a request, a page that is wider than its window,
-// a plot without a name, labels of a plot that touch or are cut, or what axe-core
-// objects to. DIR holds node_modules; CHROMIUM names the browser if it is not on
+// a plot without a name, labels of a plot that touch or are cut, a cell of a table
+// that its text leaves, or what axe-core objects to. DIR holds node_modules; CHROMIUM names the browser if it is not on
 // PATH as chromium. The self-check opens the pages in broken/, each of which must
 // be found guilty of the fault it is named after. Exit code 1: there are findings.
 
@@ -41,6 +41,9 @@ function inPage() {
       return true;
     });
     found.push(['overflow', `${root.scrollWidth} px in a window of ${root.clientWidth}, by ${wide ? wide.outerHTML.slice(0, 80) : 'unknown'}`]);
+  }
+  for (const cell of document.querySelectorAll('td, th')) {
+    if (cell.scrollWidth > cell.clientWidth + 1) found.push(['cell', `"${cell.textContent}" needs ${cell.scrollWidth} px and has ${cell.clientWidth}`]);
   }
   for (const svg of document.querySelectorAll('svg')) {
     if (svg.parentElement.closest('svg') || svg.closest('[aria-hidden=true]')) continue;
@@ -135,7 +138,13 @@ async function selfCheck() {
 async function check() {
   if (options.shots) mkdirSync(options.shots, { recursive: true });
   const jobs = await lookAtAll(files);
-  return jobs.map(({ file, view, found }) => ({ name: `${file}, ${view.width} px, ${view.scheme}`, problems: found.map((f) => f.join(': ')) }));
+  return files.map((file) => {
+    const views = new Map(); // by problem
+    for (const { view, found } of jobs.filter((j) => j.file === file)) {
+      for (const f of found) views.set(f.join(': '), [...(views.get(f.join(': ')) ?? []), `${view.width} ${view.scheme}`]);
+    }
+    return { name: file, problems: [...views].map(([problem, at]) => `${problem} (${at.join(', ')})`) };
+  });
 }
 
 function chromium() {

@@ -46,5 +46,5 @@ node "$here/check.mjs" --modules "$dest" --shots "$dest/shots" \
 
 # What reads the other forms of a report.
 if [ -e report/export/readers.sh ]; then
-	report/export/readers.sh
+	report/export/readers.sh "$dest"
 fi
