@@ -7,7 +7,8 @@
 #   test-pr.sh [VLLM_CPU_DIR]
 #
 # VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. Takes about 25
-# minutes on two cores. Run it in the root of the repository after make build.
+# minutes on two free cores, 46 on busy ones. Run it in the root of the repository
+# after make build.
 set -euo pipefail
 
 vllm=$(cd "${1:-.vllm-cpu}" && pwd)

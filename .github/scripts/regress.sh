@@ -5,13 +5,15 @@
 #
 # One campaign of scenarios/ci-regress.yaml each, base against change, into
 # OUT/REVISION/. A revision that only CHANGE has is measured against its parent in
-# BASE. Run it in the root of the repository after make build vllm-cpu. The exit
-# code is the worst verdict; 0 if there is nothing to measure.
+# BASE. At the end it prints how often the margin lets a change without cost pass,
+# by the A/A campaign in AA (default: the published one); nightly.sh makes one on
+# the runner itself. Run it in the root of the repository after make build
+# vllm-cpu. The exit code is the worst verdict; 0 if there is nothing to measure.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-[ $# -eq 3 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-base=$1 change=$2 out=$3
+[ $# -eq 3 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+base=$1 change=$2 out=$3 aa=${AA:-results/campaigns/vllm-cpu-interleaved-aa}
 . "$here/worst.sh"
 mkdir -p "$out"
 
@@ -22,7 +24,9 @@ for new in "$change"/patches/vllm/*/*/; do
 	new=${new%/} name=$(basename "$new")
 	[ -f "$new/meta.json" ] || continue
 	old=$base/${new#"$change"/}
-	diff -rq "$old" "$new" >/dev/null 2>&1 && continue
+	if [ -f "$old/meta.json" ] && [ "$(meta "$old" series_sha256)" = "$(meta "$new" series_sha256)" ]; then
+		continue # the same code, whatever is said about it
+	fi
 	if [ "$(meta "$new" schema)" = 0 ] || [ "$name" = plugin ]; then
 		echo "$name has changed and is not measured here: it does not record, or needs arguments of its own"
 		continue
@@ -36,8 +40,13 @@ for new in "$change"/patches/vllm/*/*/; do
 	one=0
 	bin/opbench run scenarios/ci-regress.yaml --patch "base=$old" --patch "change=$new" -o "$out/$name" || one=$?
 	code=$(worst "$code" "$one")
-	echo "what six blocks carry at the spread that was seen here, at the margin of the scenario:"
-	bin/opbench power "$out/$name"/*/ --blocks 6 || true
 done
-[ "$measured" -gt 0 ] || echo "no recorder differs from its base: nothing to measure"
+if [ "$measured" = 0 ]; then
+	echo "no recorder differs from its base: nothing to measure"
+	exit 0
+fi
+scenario=scenarios/ci-regress.yaml
+margin=$(sed -n 's/^gate: {margin: \([0-9.]*%\).*/\1/p' $scenario) blocks=$(sed -n 's/^design: {blocks: \([0-9]*\).*/\1/p' $scenario)
+echo "what the A/A in $aa says about this margin:"
+bin/opbench power "$aa" --margin "$margin" --blocks "$blocks"
 exit "$code"
