@@ -12,8 +12,8 @@ func (a *app) layer1ConvertCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "convert FILE...", Short: "Turn packed step files of r3-packed into JSON Lines",
 		Long: `convert reads packed step files (.packed) and writes a .jsonl file for each, with the
-histograms that the recorder leaves out. Single lengths are in the packed file only. A record
-that a killed server did not complete is left out; such a file has no footer.`,
+fields that the recorder leaves out because they follow from others. A record that a killed
+server did not complete is left out; such a file has no footer.`,
 		Example: "opbench layer1 convert steps/*.packed", Args: usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			for _, path := range args {

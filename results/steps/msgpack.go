@@ -43,14 +43,6 @@ func (u *unpacker) null() bool {
 	return false
 }
 
-func (u *unpacker) boolean() (bool, error) {
-	kind, err := u.kind()
-	if err == nil && kind != 0xc2 && kind != 0xc3 {
-		err = fmt.Errorf("byte %#x is no boolean", kind)
-	}
-	return kind == 0xc3, err
-}
-
 // integer reads a number of any width.
 func (u *unpacker) integer() (int64, error) {
 	kind, err := u.kind()
@@ -157,14 +149,11 @@ func (u *unpacker) each(dst ...*int64) error {
 	return nil
 }
 
-// list reads an array of numbers and calls visit for each.
-func (u *unpacker) list(visit func(int64) error) error {
-	count, err := u.array()
-	for i := 0; i < count && err == nil; i++ {
-		var n int64
-		if n, err = u.integer(); err == nil {
-			err = visit(n)
-		}
+// histogram reads an array of as many numbers as there are bins.
+func (u *unpacker) histogram(bins []int64) error {
+	err := u.arrayOf(len(bins))
+	for i := 0; i < len(bins) && err == nil; i++ {
+		bins[i], err = u.integer()
 	}
 	return err
 }

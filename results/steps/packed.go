@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 )
 
 // PackedExt is the file name extension of packed step files, which revision
@@ -19,11 +18,11 @@ const (
 	packedMagic  = "OPPROF3\n"
 	packedSlot   = 64
 	packedFooter = 1 << 31 // in the length of a record: it is the footer
-	packedFields = 25
+	packedFields = 24
 )
 
-// Convert reads a packed step file and writes it as JSON Lines: single lengths
-// become histograms, and what can be computed from other fields is. The File
+// Convert reads a packed step file and writes it as JSON Lines, with the fields
+// that the recorder left out because they follow from others. The File
 // says what was read; its Bytes are those in use, without the reserve behind
 // them, its Torn those of a record that was not completed, which is left out.
 // A file without a footer becomes one without a footer.
@@ -239,7 +238,7 @@ func (u *unpacker) counters(r *Record) error {
 		r.CUDAGraph, err = u.graph()
 	}
 	if err == nil {
-		err = u.each(&r.DroppedRecordsBefore, &r.Resumed.Requests, &r.Resumed.Tokens)
+		err = u.each(&r.DroppedRecordsBefore)
 	}
 	return err
 }
@@ -268,65 +267,35 @@ func (u *unpacker) graph() (*CUDAGraph, error) {
 	return &c, err
 }
 
-// composition turns the chunk sizes and lengths at the end of the record into
-// sums and histograms.
+// composition reads the last fields.
 func (u *unpacker) composition(r *Record) error {
-	c := &r.ChunkedPrefill
-	if err := u.integers(&c.First, &c.Middle, &c.Final, &c.Unsplit); err != nil {
-		return err
+	err := u.each(&r.DecodeBatchSize, &r.PrefillRequests, &r.PrefillTokens, &r.DecodeTokens)
+	if err == nil {
+		err = u.integers(&r.Resumed.Requests, &r.Resumed.Tokens)
 	}
-	err := u.list(func(size int64) error {
-		r.PrefillRequests++
-		c.SizeHist[ChunkBin(size)]++
-		return addLength(&c.Tokens, size)
-	})
-	if err != nil {
-		return err
+	if err == nil {
+		err = u.chunks(&r.ChunkedPrefill)
 	}
-	single, err := u.boolean()
-	if err != nil {
-		return err
+	if err == nil {
+		err = u.histogram(r.ContextLengthHist[:])
 	}
-	grown := int64(0)
-	if single {
-		grown = 1
-	}
-	if err := u.ends(r, grown, 1); err != nil {
-		return err
-	}
-	if err := u.ends(r, grown, -1); err != nil {
-		return err
-	}
-	return u.ends(r, 0, 1)
+	return err
 }
 
-// ends counts the lengths of a list, after they have grown, by n each.
-func (u *unpacker) ends(r *Record, grown, n int64) error {
-	return u.list(func(length int64) error {
-		err := addLength(&length, grown)
-		bin := &r.ContextLengthHist[ContextBin(length)]
-		if *bin += n; err == nil && *bin < 0 {
-			err = fmt.Errorf("length %d is taken out and was not there", length)
-		}
-		return err
-	})
-}
-
-// addLength adds. It refuses what no recorder writes and would overflow.
-func addLength(sum *int64, n int64) error {
-	if n < 0 || *sum < 0 || n > math.MaxInt64-*sum {
-		return fmt.Errorf("impossible length %d", n)
+func (u *unpacker) chunks(c *Chunked) error {
+	err := u.arrayOf(6)
+	if err == nil {
+		err = u.each(&c.First, &c.Middle, &c.Final, &c.Unsplit, &c.Tokens)
 	}
-	*sum += n
-	return nil
+	if err == nil {
+		err = u.histogram(c.SizeHist[:])
+	}
+	return err
 }
 
 // derive computes the fields that follow from others.
 func derive(r *Record, blocks int64) {
 	r.ModelExecuted = r.ScheduledTokens > 0
-	r.PrefillTokens = r.ChunkedPrefill.Tokens
-	r.DecodeBatchSize = r.ScheduledRequests - r.PrefillRequests
-	r.DecodeTokens = r.ScheduledTokens - r.PrefillTokens
 	r.KV.TotalBlocks = blocks
 	r.KV.UsedBlocks = blocks - r.KV.FreeBlocks
 	if blocks > 0 {

@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 # SPDX-FileCopyrightText: Copyright contributors to the vLLM project
-"""What the recorders cost per step: bench_recorder.py TREES [--output FILE.md]
+"""What the recorders cost per step:
+bench_recorder.py TREES [--sizes N,N...] [--output FILE.md]
 
 TREES holds one tree per revision. The recorders of all trees watch the real
 scheduler of the installed vLLM, one at a time, in rounds: revision after
 revision, again and again, on the same scheduler and the same requests. Only
-the recorder's own calls are timed. Between two steps the thread sleeps for
-half a millisecond, as an engine waits for its model: a writer thread can go
-back to waiting, and waking it costs what it costs there.
+the recorder's own calls are timed. As in an async engine two steps are in flight,
+and the thread sleeps for half a millisecond before it takes a result: a writer
+thread can go back to waiting, and waking it costs what it costs there.
 
   decode   every request generates one token
-  mixed    1 in 128 requests ends per step (at least one in eight steps) and
-           another begins, with a prompt of 512 tokens; steps have just enough
-           room for that, so some prompts are computed in chunks
+  mixed    1 in 128 requests reaches its last token per step (at least one in
+           eight steps) and another begins, with a prompt of 512 tokens; steps
+           have just enough room for that, so some prompts are computed in chunks
   loop     one decode step again and again, without a scheduler in between: what
            is left when all caches are warm; the best round's mean
 """
@@ -30,7 +31,9 @@ import sys
 import tempfile
 import time
 import tracemalloc
+from collections import deque
 from dataclasses import dataclass, field
+from typing import Any
 
 import torch
 
@@ -46,7 +49,7 @@ from vllm.v1.kv_cache_interface import (
     KVCacheGroupSpec,
 )
 from vllm.v1.outputs import ModelRunnerOutput
-from vllm.v1.request import Request, RequestStatus
+from vllm.v1.request import Request
 from vllm.v1.structured_output import StructuredOutputManager
 
 SIZES = (1, 8, 37, 128, 256, 512, 1024)
@@ -160,10 +163,13 @@ class Workload:
         self.requests = requests
         self.added = 0
         self.due = 0.0
+        self.ending: set[str] = set()
+        self.in_flight: deque[tuple[Any, ModelRunnerOutput]] = deque()
         for i in range(requests):
             self.add(64 + i * 7919 % 3000)
         while not self.all_decode():
             self.step(None)
+        self.drain(None)
         self.scheduler.max_num_scheduled_tokens = max(384, 5 * requests + 64)
 
     def all_decode(self) -> bool:
@@ -187,12 +193,18 @@ class Workload:
         self.added += 1
 
     def turn_over(self) -> None:
-        """Let the oldest requests end and others begin."""
+        """Let the oldest requests end with their next token, and others begin."""
         self.due += max(self.requests / 128, 0.125)
         while self.due >= 1:
             self.due -= 1
-            oldest = self.scheduler.running[0].request_id
-            self.scheduler.finish_requests(oldest, RequestStatus.FINISHED_ABORTED)
+            oldest = next(
+                request
+                for request in self.scheduler.running
+                if request.request_id not in self.ending
+            )
+            outputs = oldest.num_output_tokens + oldest.num_output_placeholders
+            oldest.max_tokens = outputs + 1
+            self.ending.add(oldest.request_id)
             self.add(512)
 
     def step(self, recorder) -> tuple[int, int]:
@@ -213,17 +225,27 @@ class Workload:
             recorder.before_schedule()
             spent = time.perf_counter_ns() - start
         output = scheduler.schedule()
-        in_schedule = spent
-        result = self.result(output)
-        time.sleep(WAIT_SECONDS)
-        ready = time.monotonic_ns()
-        scheduler.update_from_output(output, result)
         if recorder is not None:
             del scheduler._update_after_schedule
-            start = time.perf_counter_ns()
-            recorder.finish(output, result.cudagraph_stats, ready)
-            spent += time.perf_counter_ns() - start
-        return in_schedule, spent
+        self.in_flight.append((output, self.result(output)))
+        time.sleep(WAIT_SECONDS)
+        in_finish = self.update(recorder) if len(self.in_flight) == 2 else 0
+        return spent, spent + in_finish
+
+    def update(self, recorder) -> int:
+        """Take the oldest result. Nanoseconds that the recorder took."""
+        output, result = self.in_flight.popleft()
+        ready = time.monotonic_ns()
+        self.scheduler.update_from_output(output, result)
+        if recorder is None:
+            return 0
+        start = time.perf_counter_ns()
+        recorder.finish(output, result.cudagraph_stats, ready)
+        return time.perf_counter_ns() - start
+
+    def drain(self, recorder) -> None:
+        while self.in_flight:
+            self.update(recorder)
 
     def result(self, output) -> ModelRunnerOutput:
         ids = list(output.num_scheduled_tokens)
@@ -250,6 +272,8 @@ def measure_round(workload: Workload, module, mixed: bool, cost: Cost) -> None:
             in_schedule, total = workload.step(recorder)
             cost.schedule_us.append(in_schedule / 1e3)
             cost.total_us.append(total / 1e3)
+        workload.drain(recorder)
+        check_that_lengths_are_followed(recorder)
         recorder.close()
         steps = WARMUP_STEPS + STEPS
         cost.thread_us.append(getattr(recorder.writer, "thread_ns", 0) / 1e3 / steps)
@@ -275,6 +299,7 @@ def measure_loop(workload: Workload, module, cost: Cost) -> None:
             recorder.finish(output, None, 1)
         spent = time.perf_counter_ns() - start
         cost.total_us.append(spent / 1e3 / LOOP_STEPS)
+        check_that_lengths_are_followed(recorder)
         recorder.close()
     # What schedule() had begun is finished in the usual way.
     scheduler._update_after_schedule(output)
@@ -284,11 +309,20 @@ def measure_loop(workload: Workload, module, cost: Cost) -> None:
 
 def adopt(recorder, scheduler) -> None:
     composer = getattr(recorder, "composer", None)
-    if composer is not None:
-        composer.prompts = {
-            req_id: request.num_prompt_tokens
-            for req_id, request in scheduler.requests.items()
-        }
+    if composer is None:
+        return
+    for request in scheduler.running:
+        req_id, computed = request.request_id, request.num_computed_tokens
+        composer.prompts[req_id] = request.num_prompt_tokens
+        if request.is_prefill_chunk:
+            composer.reached[req_id] = computed
+        else:
+            composer.decoding.add(req_id, computed)
+
+
+def check_that_lengths_are_followed(recorder) -> None:
+    composer = getattr(recorder, "composer", None)
+    assert composer is None or composer.steady
 
 
 def measure_memory(workload: Workload, module) -> float:
@@ -303,10 +337,10 @@ def measure_memory(workload: Workload, module) -> float:
     return made / 1024
 
 
-def measure(modules, model_dir: str):
+def measure(modules, model_dir: str, sizes: list[int]):
     costs: dict[tuple[str, str, int], Cost] = {}
     memory = {}
-    for requests in SIZES:
+    for requests in sizes:
         workload = Workload(model_dir, requests)
         gc.collect()
         gc.freeze()  # as the engine does after its start
@@ -332,7 +366,7 @@ def quantile(values: list[float], q: float) -> float:
     return sorted(values)[min(len(values) - 1, int(q * len(values)))]
 
 
-def render(costs, memory, revisions: list[str]) -> str:
+def render(costs, memory, revisions: list[str], sizes: list[int]) -> str:
     lines = [
         f"CPython {platform.python_version()}, {cpu_model()}, {os.cpu_count()} CPUs.",
         f"Microseconds per step, medians over {ROUNDS} rounds of {STEPS} steps; in",
@@ -341,7 +375,7 @@ def render(costs, memory, revisions: list[str]) -> str:
     for name in ("decode", "mixed", "loop"):
         lines += ["", f"**{name}**", "", "| requests |" + header(revisions)]
         lines.append("|---|" + "---|" * (2 * len(revisions) - 1))
-        for requests in SIZES:
+        for requests in sizes:
             row = [costs[name, r, requests] for r in revisions]
             times = [typical(name, cost) for cost in row]
             base = times[revisions.index(REFERENCE)]
@@ -352,7 +386,8 @@ def render(costs, memory, revisions: list[str]) -> str:
                 if revision != REFERENCE
             ]
             lines.append(f"| {requests} | " + " | ".join(cells) + " |")
-    lines += ["", *render_details(costs, memory, revisions)]
+    if memory:
+        lines += ["", *render_details(costs, memory, revisions)]
     return "\n".join(lines) + "\n"
 
 
@@ -401,18 +436,23 @@ def cpu_model() -> str:
     return platform.machine()
 
 
+def numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="What the recorders cost per step.")
     parser.add_argument("trees", type=pathlib.Path)
     parser.add_argument("--output", type=pathlib.Path)
+    parser.add_argument("--sizes", type=numbers, default=list(SIZES))
     args = parser.parse_args()
     logging.disable(logging.INFO)
     init_none_hash(sha256)
     modules = load_recorders(args.trees)
     with tempfile.TemporaryDirectory() as model_dir:
         (pathlib.Path(model_dir) / "config.json").write_text(json.dumps(MODEL))
-        costs, memory = measure(modules, model_dir)
-    text = render(costs, memory, list(modules))
+        costs, memory = measure(modules, model_dir, args.sizes)
+    text = render(costs, memory, list(modules), args.sizes)
     print(text)
     if args.output:
         args.output.write_text(text)

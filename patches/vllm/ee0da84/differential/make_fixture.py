@@ -12,18 +12,17 @@ import random
 import shutil
 import sys
 import tempfile
+from collections import Counter
 
-import test_same_content as same
+import schedules
 
 from vllm.compilation.cuda_graph import CUDAGraphStat
-from vllm.utils.hashing import sha256
-from vllm.v1.core.kv_cache_utils import init_none_hash
 
 WANTED = ("preemptions", "resumed", "empty runs", "first", "middle", "final", "unsplit")
 REVISIONS = ("r1-seed", "r3-packed")
 
 
-class GraphDriver(same.Driver):
+class GraphDriver(schedules.Driver):
     def result(self, output):
         result = super().result(output)
         tokens = output.total_num_scheduled_tokens
@@ -36,30 +35,24 @@ class GraphDriver(same.Driver):
 def record(work: pathlib.Path, seed: int) -> dict[str, pathlib.Path]:
     """The files of one random schedule, by revision."""
     rng = random.Random(seed)
-    scheduler = same.create_scheduler(str(work), rng, True)
-    scheduler.recorders = []
-    for revision in REVISIONS:
-        module = same.MODULES[revision]
-        module.source_blobs = dict
-        directory = str(work / str(seed) / revision)
-        scheduler.recorders.append(module.StepRecorder(scheduler, directory))
-    GraphDriver(scheduler, rng, True).run(60)
+    scheduler = schedules.random_scheduler(str(work), rng, True)
     folder = work / str(seed)
+    schedules.watch(scheduler, folder, REVISIONS)
+    GraphDriver(scheduler, rng, True).run(60)
     return {revision: next((folder / revision).iterdir()) for revision in REVISIONS}
 
 
 def main(out: pathlib.Path) -> None:
-    init_none_hash(sha256)
     out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as directory:
         work = pathlib.Path(directory)
-        (work / "config.json").write_text(json.dumps(same.MODEL))
+        schedules.write_model(work)
         for seed in itertools.count():
             files = record(work, seed)
             _, *records, _ = map(json.loads, files["r1-seed"].open())
-            same.seen.clear()
-            same.count_what_was_seen(records)
-            if all(same.seen[what] > 2 for what in WANTED):
+            seen: Counter[str] = Counter()
+            schedules.count_what_was_seen(records, seen)
+            if all(seen[what] > 2 for what in WANTED):
                 break
         shutil.copyfile(files["r3-packed"], out / "steps.packed")
         seed_lines = gzip.compress(files["r1-seed"].read_bytes(), mtime=0)
