@@ -4,8 +4,9 @@
 #   test.sh [VLLM_CPU_DIR]      (default: .vllm-cpu, made by cpu/install.sh)
 #
 # For every revision that brings tests: build its tree of links and run them
-# with the vLLM in it. Then all revisions against each other, and the loader of
-# random weights. Run it where bin/opbench is, or set OPBENCH.
+# with the vLLM in it. Then all revisions against each other and through faults
+# of disk and engine, the loader of random weights, and ruff and mypy on all of
+# it. Run it where bin/opbench is, or set OPBENCH.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -35,7 +36,12 @@ for meta in "$here"/*/meta.json; do
 	PYTHONPATH="$tree" run_tests "$tree/tests"
 done
 
+export OPBENCH="$opbench" OPPROF_TREES="$work/trees"
 echo "== all revisions record the same"
-OPBENCH="$opbench" OPPROF_TREES="$work/trees" run_tests "$here/differential"
+PYTHONPATH="$here/differential" run_tests "$here/differential"
+echo "== faults of disk and engine"
+PYTHONPATH="$here/differential" run_tests "$here/faults"
 echo "== the loader of random weights"
 PYTHONPATH="$here/loader" OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind run_tests "$here/loader"
+echo "== ruff and mypy"
+"$here/lint.sh" "$vllm" "$work/trees"
