@@ -260,7 +260,7 @@ func (c *campaign) fits(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	need := c.plan.Scenario.Design.Cooldown + c.state.longest
+	need := c.plan.Scenario.Design.Cooldown + c.state.next()
 	if c.TimeBudget > 0 && time.Since(c.begin)+need+need/20 > c.TimeBudget {
 		return c.stop(fmt.Sprintf("time budget %s: the next run would take about %s", c.TimeBudget, need.Round(time.Second)))
 	}

@@ -15,7 +15,7 @@ type state struct {
 	voids       map[string]int           // void attempts by block
 	open        []results.Key            // runs that were started and not ended
 	started     time.Time                // of the last one
-	longest     time.Duration            // of any run, or interleaved block
+	recent      []time.Duration          // of the last runs, or interleaved blocks
 	total       time.Duration            // of all runs
 	fingerprint string
 	complete    bool
@@ -50,7 +50,8 @@ func (s *state) apply(e results.Entry) {
 		s.ended[e.Key()] = e.Findings
 		s.where[e.Key()] = s.group
 		d := e.Time.Sub(s.started)
-		s.longest, s.total = max(s.longest, d), s.total+d/s.atOnce()
+		s.recent = append(s.recent[max(0, len(s.recent)-recentRuns+1):], d)
+		s.total += d / s.atOnce()
 	case results.EventRunAbort:
 		s.close(e.Key())
 	case results.EventBlockValid:
@@ -63,6 +64,18 @@ func (s *state) apply(e results.Entry) {
 	case results.EventComplete:
 		s.complete = true
 	}
+}
+
+// recentRuns is how many runs say how long the next one takes: few enough that
+// a first start, which compiles for minutes, is soon forgotten.
+const recentRuns = 3
+
+// next is how long the next run may take, 0 if that is unknown.
+func (s *state) next() time.Duration {
+	if len(s.recent) == 0 {
+		return 0
+	}
+	return slices.Max(s.recent)
 }
 
 func (s *state) close(k results.Key) {
