@@ -153,9 +153,7 @@ def descendants(pid: int) -> Iterator[int]:
             yield from descendants(child)
 
 
-def measure(
-    servers: list[Server], rounds: int, requests: int
-) -> list[list[float]]:
+def measure(servers: list[Server], rounds: int, requests: int) -> list[list[float]]:
     """Median TPOT in ms, of each server in each round; a random order each round."""
     order = list(range(len(servers)))
     dice = random.Random(20260711)
@@ -169,7 +167,9 @@ def measure(
                 tpot(servers[i], prompts)
             times = [tpot(servers[i], prompts) for _ in range(requests)]
             slices[i].append(1e3 * statistics.median(times))
-            print(f"round {r + 1} server {i + 1}: {slices[i][-1]:.3f} ms", file=sys.stderr)
+            print(
+                f"round {r + 1} server {i + 1}: {slices[i][-1]:.3f} ms", file=sys.stderr
+            )
     return slices
 
 
@@ -198,7 +198,9 @@ def report(slices: list[list[float]]) -> None:
     for i, row in enumerate(slices):
         print(f"server {i + 1}: " + " ".join(f"{t:7.3f}" for t in row))
     between, within = spread([[math.log(t) for t in row] for row in slices])
-    print(f"between servers {100 * between:.1f} %, within a server {100 * within:.1f} %")
+    print(
+        f"between servers {100 * between:.1f} %, within a server {100 * within:.1f} %"
+    )
 
 
 def spread(logs: list[list[float]]) -> tuple[float, float]:
