@@ -158,14 +158,15 @@ func (b *builder) noteControl() {
 	if pilot.Chosen < 1 || pilot.Chosen > len(pilot.Steps) {
 		return
 	}
-	for _, x := range pilot.Steps[pilot.Chosen-1].Values {
-		if x.Metric != "" && (x.RisePct < pilot.LowPct || x.RisePct > pilot.HighPct) {
+	for i, x := range pilot.Steps[pilot.Chosen-1].Values {
+		rise := results.FitPct(pilot.Steps, pilot.Chosen-1, i)
+		if x.Metric != "" && (rise < pilot.LowPct || rise > pilot.HighPct) {
 			near := pilot.LowPct
-			if x.RisePct > near {
+			if rise > near {
 				near = pilot.HighPct
 			}
 			v.Notes = append(v.Notes, fmt.Sprintf("the pilot aimed at a rise of %s by %s to %s %% and came to %s", labelOf(x.Metric),
-				plainNumber(pilot.LowPct), plainNumber(pilot.HighPct), trimmed(percent(x.RisePct, near))))
+				plainNumber(pilot.LowPct), plainNumber(pilot.HighPct), trimmed(percent(rise, near))))
 		}
 	}
 }
@@ -189,7 +190,23 @@ func pilotLines(v *View) (lines []string) {
 		}
 		lines = append(lines, line+": "+strings.Join(values, " ")+" · "+strings.Join(rises, " · "))
 	}
+	if rises := fitted(v.Pilot); len(lines) > 1 && rises != nil {
+		lines = append(lines, "all steps together: "+strings.Join(rises, " · "))
+	}
 	return lines
+}
+
+// fitted is what all steps say that each metric rises by with the used values:
+// these rises decide whether the slowdown reached it.
+func fitted(p *results.Pilot) (rises []string) {
+	if p.Chosen < 1 || p.Chosen > len(p.Steps) {
+		return nil
+	}
+	for _, m := range p.Steps[p.Chosen-1].Metrics {
+		rise, _ := p.Rise(m.Phase, m.Metric)
+		rises = append(rises, fmt.Sprintf("%s, %s %s", labelOf(m.Metric), m.Phase, trimmed(percent(rise, results.LeastRisePct))))
+	}
+	return rises
 }
 
 // labelOf is a metric as reports call it.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +31,7 @@ func controlTrial(t *testing.T) *trial {
 	tr.scenario.Compare = []scenarios.Comparison{{Baseline: "plain", Candidate: "slowed"}}
 	tr.effect["tpot"], tr.effect["ttft"] = 0.055, 0.056
 	tr.pilot = &results.Pilot{LowPct: 5, HighPct: 6, Chosen: 2, Steps: []results.PilotStep{
-		pilotStep("0.06", 4.2, "0.1", 6.8), pilotStep("0.071", 5.4, "0.12", 5.9),
+		pilotStep("0.06", 4.2, "0.1", 4.9), pilotStep("0.071", 5.4, "0.12", 5.9),
 	}}
 	return tr
 }
@@ -49,13 +50,13 @@ func pilotStep(spin string, tpot float64, prefill string, ttft float64) results.
 	}
 }
 
-// spare makes a metric's rise in the chosen step too small to be noticed.
+// spare makes the rise of TTFT metrics in the pilot too small to be noticed.
 func spare(tr *trial, metrics ...string) {
-	step := &tr.pilot.Steps[tr.pilot.Chosen-1]
-	for i := range step.Metrics {
-		for _, name := range metrics {
-			if step.Metrics[i].Metric == name {
-				step.Metrics[i].RisePct = 3.97
+	aim := tr.pilot.Steps[tr.pilot.Chosen-1].Values[1].Number()
+	for _, step := range tr.pilot.Steps {
+		for i := range step.Metrics {
+			if slices.Contains(metrics, step.Metrics[i].Metric) {
+				step.Metrics[i].RisePct = 3.97 * step.Values[1].Number() / aim
 			}
 		}
 	}
@@ -180,10 +181,10 @@ func TestControlWithoutAPilot(t *testing.T) {
 func TestPilotThatMissedItsAim(t *testing.T) {
 	t.Parallel()
 	tr := controlTrial(t)
-	tr.pilot.Chosen = 1
+	tr.pilot.Steps[0].Values[0].RisePct, tr.pilot.Steps[0].Values[1].RisePct = 3.2, 9.1
 	v := build(t, tr.write(t.TempDir()))
-	assert.Contains(t, v.Notes, "the pilot aimed at a rise of TPOT p50 by 5 to 6 % and came to +4.2 %")
-	assert.Contains(t, v.Notes, "the pilot aimed at a rise of TTFT p50 by 5 to 6 % and came to +6.8 %")
+	assert.Contains(t, v.Notes, "the pilot aimed at a rise of TPOT p50 by 5 to 6 % and came to +4.7 %")
+	assert.Contains(t, v.Notes, "the pilot aimed at a rise of TTFT p50 by 5 to 6 % and came to +8.0 %")
 }
 
 // What makes any campaign INVALID or a FAIL of its own holds for a control too.

@@ -1,5 +1,11 @@
 package results
 
+import (
+	"strings"
+
+	"github.com/aituner/opprof/scenarios"
+)
+
 // Pilot is what was measured to set the slowdown of a positive control, before
 // its campaign was planned. The runs are in the folder pilot of the run
 // directory: one folder for each step, each a campaign of one block, or of two where the order matters.
@@ -9,7 +15,8 @@ type Pilot struct {
 	LowPct  float64     `json:"low_pct"`
 	HighPct float64     `json:"high_pct"`
 	Steps   []PilotStep `json:"steps"` // in running order
-	// Chosen is the step whose values the campaign runs with, from 1.
+	// Chosen is the step whose values the campaign runs with, from 1: the one that,
+	// as all steps together say, comes closest.
 	Chosen int `json:"chosen"`
 }
 
@@ -44,17 +51,68 @@ type PilotMetric struct {
 // to a metric, in percent: the gate is not tried by what hardly moved.
 const LeastRisePct = 4.0
 
-// Rise returns by how many percent a metric rose in the chosen step.
+// Number returns the value of a knob, the share of its text.
+func (v PilotValue) Number() float64 {
+	x, _ := scenarios.ParseShare(v.Text) // written by scenarios.Knob.Text
+	return x
+}
+
+// FitPct returns by how many percent the metric that sets a knob rises with the
+// values of a step, as all steps together say (both count from 0): the line
+// through zero, where nothing is slowed down, with the least squares. A step
+// alone is as noisy as its host, and the one that came closest did so by luck.
+func FitPct(steps []PilotStep, step, knob int) float64 {
+	return fitPct(steps, step, knob, func(s *PilotStep) (float64, bool) { return s.Values[knob].RisePct, true })
+}
+
+func fitPct(steps []PilotStep, step, knob int, rise func(*PilotStep) (float64, bool)) float64 {
+	var vr, vv float64
+	for i := range steps {
+		if r, ok := rise(&steps[i]); ok && knob < len(steps[i].Values) {
+			v := steps[i].Values[knob].Number()
+			vr += v * r
+			vv += v * v
+		}
+	}
+	return vr / vv * steps[step].Values[knob].Number()
+}
+
+// Rise returns by how many percent a metric rises with the values of the chosen
+// step, as all steps together say; ok is false if the pilot lacks the metric.
 func (p *Pilot) Rise(phase, metric string) (pct float64, ok bool) {
+	measured := func(s *PilotStep) (float64, bool) {
+		for _, m := range s.Metrics {
+			if m.Phase == phase && m.Metric == metric {
+				return m.RisePct, true
+			}
+		}
+		return 0, false
+	}
 	if p.Chosen < 1 || p.Chosen > len(p.Steps) {
 		return 0, false
 	}
-	for _, m := range p.Steps[p.Chosen-1].Metrics {
-		if m.Phase == phase && m.Metric == metric {
-			return m.RisePct, true
+	chosen := &p.Steps[p.Chosen-1]
+	pct, ok = measured(chosen)
+	if knob := chosen.follows(metric); ok && knob >= 0 && chosen.Values[knob].Number() > 0 {
+		pct = fitPct(p.Steps, p.Chosen-1, knob, measured)
+	}
+	return pct, ok
+}
+
+// follows is the knob that a metric rises with: the one set by the same kind of
+// metric (TTFT by TTFT), else the first; -1 if nothing was set.
+func (s *PilotStep) follows(metric string) int {
+	kind, _, _ := strings.Cut(metric, "_")
+	first := -1
+	for i, v := range s.Values {
+		if v.Metric != "" && strings.HasPrefix(v.Metric, kind+"_") {
+			return i
+		}
+		if v.Metric != "" && first < 0 {
+			first = i
 		}
 	}
-	return 0, false
+	return first
 }
 
 // Applied reports whether the slowdown reached a metric.

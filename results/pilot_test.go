@@ -23,3 +23,37 @@ func TestPilotSpeaksForTheChosenStep(t *testing.T) {
 		assert.False(t, ok, chosen)
 	}
 }
+
+// Each metric is fitted against the knob of its own kind, through zero and over
+// all steps; a metric that no knob is set by follows the first.
+func TestPilotFitsAllSteps(t *testing.T) {
+	step := func(decode, prefill string, tpot, ttft, throughput float64) PilotStep {
+		return PilotStep{
+			Values: []PilotValue{{Name: "left-alone", Text: "1"}, {Name: "decode", Text: decode, Metric: "tpot_p50", RisePct: tpot},
+				{Name: "prefill", Text: prefill, Metric: "ttft_p50", RisePct: ttft}},
+			Metrics: []PilotMetric{{Phase: "a", Metric: "tpot_p95", RisePct: tpot}, {Phase: "a", Metric: "ttft_p95", RisePct: ttft},
+				{Phase: "a", Metric: "output_throughput", RisePct: throughput}},
+		}
+	}
+	p := &Pilot{Chosen: 2, Steps: []PilotStep{step("0.1", "0.3", 12, 3, 8), step("0.05", "0.6", 0, 12, 9)}}
+	for metric, want := range map[string]float64{
+		"tpot_p95":          0.05 * (0.1 * 12) / (0.1*0.1 + 0.05*0.05),
+		"ttft_p95":          0.6 * (0.3*3 + 0.6*12) / (0.3*0.3 + 0.6*0.6),
+		"output_throughput": 0.05 * (0.1*8 + 0.05*9) / (0.1*0.1 + 0.05*0.05),
+	} {
+		got, ok := p.Rise("a", metric)
+		assert.True(t, ok)
+		assert.InDelta(t, want, got, 1e-9, metric)
+	}
+	assert.InDelta(t, 4.8, FitPct(p.Steps, 1, 1), 1e-9)
+	assert.True(t, p.Applied("a", "tpot_p95"), "its own step measured nothing, all together 4.8 %")
+
+	p.Steps = p.Steps[1:]
+	p.Chosen = 1
+	got, _ := p.Rise("a", "ttft_p95")
+	assert.InDelta(t, 12, got, 1e-9, "one step speaks for itself")
+	p.Steps[0].Values[1].Text = "damaged"
+	got, ok := p.Rise("a", "tpot_p95")
+	assert.True(t, ok)
+	assert.Zero(t, got, "a value that is no number: what the step measured")
+}

@@ -59,8 +59,9 @@ type pilot struct {
 	host    string        // fingerprint of the first step
 }
 
-// Run measures until the metrics have risen by 5 to 6 %, at most four steps, and
-// returns what it measured and the scenario with the values of the best step. An
+// Run measures until the metrics rise by 5 to 6 % as all steps together say, at
+// most four steps, and returns what it measured and the scenario with the values
+// of the best step. An
 // error wraps harness.ErrStopped if the pilot can go on with another call,
 // ErrInvalid if a step has no valid block.
 func Run(ctx context.Context, opt Options) (*results.Pilot, *scenarios.Scenario, error) {
@@ -76,8 +77,8 @@ func Run(ctx context.Context, opt Options) (*results.Pilot, *scenarios.Scenario,
 			return nil, nil, fmt.Errorf("pilot step %d: %w", n, err)
 		}
 		out.Steps = append(out.Steps, step)
-		p.say("pilot step %d: %s", n, rises(step))
-		if miss(step) == 0 {
+		p.say("pilot step %d: %s", n, rises(out.Steps))
+		if miss(out.Steps, n-1) == 0 {
 			break
 		}
 		next := propose(knobs, out.Steps)
@@ -229,12 +230,19 @@ func texts(knobs []scenarios.Knob) string {
 	return strings.Join(parts, " ")
 }
 
-func rises(step results.PilotStep) string {
+// rises tell what the last step measured, and what all steps together say of it.
+func rises(steps []results.PilotStep) string {
 	var parts []string
-	for _, v := range step.Values {
-		if v.Metric != "" {
-			parts = append(parts, fmt.Sprintf("%s rose by %.2f %% (%s=%s)", v.Metric, v.RisePct, v.Name, v.Text))
+	last := len(steps) - 1
+	for i, v := range steps[last].Values {
+		if v.Metric == "" {
+			continue
 		}
+		part := fmt.Sprintf("%s rose by %.2f %% (%s=%s)", v.Metric, v.RisePct, v.Name, v.Text)
+		if last > 0 {
+			part += fmt.Sprintf(", by %.2f %% as all steps together say", results.FitPct(steps, last, i))
+		}
+		parts = append(parts, part)
 	}
-	return strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }

@@ -94,22 +94,24 @@ func (p *pilot) rise(k scenarios.Knob, list []results.PilotMetric) (pct float64,
 	return pct / max(1, float64(n)), n > 0
 }
 
-// miss is by how many percent the knobs' metrics lie outside the band, summed.
-func miss(step results.PilotStep) float64 {
+// miss is by how many percent the knobs' metrics lie outside the band with the
+// values of a step, summed, as all steps together say.
+func miss(steps []results.PilotStep, step int) float64 {
 	sum := 0.0
-	for _, v := range step.Values {
+	for i, v := range steps[step].Values {
 		if v.Metric != "" {
-			sum += max(0, lowPct-v.RisePct, v.RisePct-highPct)
+			rise := results.FitPct(steps, step, i)
+			sum += max(0, lowPct-rise, rise-highPct)
 		}
 	}
 	return sum
 }
 
-// best is the number of the step that came closest, from 1.
+// best is the number of the step that comes closest, from 1.
 func best(steps []results.PilotStep) int {
 	at := 0
 	for i := range steps {
-		if miss(steps[i]) < miss(steps[at]) {
+		if miss(steps, i) < miss(steps, at) {
 			at = i
 		}
 	}
@@ -120,37 +122,20 @@ func best(steps []results.PilotStep) int {
 // rise by the middle of it.
 func propose(knobs []scenarios.Knob, steps []results.PilotStep) []scenarios.Knob {
 	next := slices.Clone(knobs)
+	last := len(steps) - 1
 	for i := range next {
-		last := steps[len(steps)-1].Values[i]
-		if last.Metric == "" || last.RisePct >= lowPct && last.RisePct <= highPct {
+		rise := results.FitPct(steps, last, i)
+		if steps[last].Values[i].Metric == "" || rise >= lowPct && rise <= highPct {
 			continue
 		}
 		move := mostMove
-		if s := slope(i, steps); s > 0 {
-			move = (lowPct + highPct) / 2 / (s * next[i].Value)
+		if rise > 0 {
+			move = (lowPct + highPct) / 2 / rise
 		}
 		move = max(1/mostMove, min(mostMove, move))
 		next[i].Value = rounded(max(leastValue, min(mostValue, next[i].Value*move)))
 	}
 	return next
-}
-
-// slope is the rise in percent for each unit of a knob's value: the line through
-// zero, where nothing is slowed down, with the least squares over all steps. One
-// block is noisy, and two close values say little about a line of their own.
-func slope(knob int, steps []results.PilotStep) float64 {
-	var vr, vv float64
-	for _, s := range steps {
-		v := valueOf(s.Values[knob])
-		vr += v * s.Values[knob].RisePct
-		vv += v * v
-	}
-	return vr / vv
-}
-
-func valueOf(v results.PilotValue) float64 {
-	x, _ := scenarios.ParseShare(v.Text) // written by Knob.Text
-	return x
 }
 
 // rounded keeps four digits: more would claim what a pilot cannot know.
@@ -166,7 +151,7 @@ func same(a, b []scenarios.Knob) bool {
 // chosen are the knobs with the values of the chosen step.
 func chosen(knobs []scenarios.Knob, out *results.Pilot) []scenarios.Knob {
 	for i, v := range out.Steps[out.Chosen-1].Values {
-		knobs[i].Value = valueOf(v)
+		knobs[i].Value = v.Number()
 	}
 	return knobs
 }
