@@ -30,7 +30,7 @@ func (a *app) controlCommand() *cobra.Command {
 	var out string
 	c := &cobra.Command{
 		Use: "control SCENARIO", Short: "Slow the candidate down on purpose, and see whether the gate notices",
-		Long: `control first measures a pilot, at most four blocks, that sets how much the
+		Long: `control first measures a pilot, at most four steps, that sets how much the
 candidate is slowed down: TPOT p50, and TTFT p50 where it is primary, shall rise
 by 5 to 6 %. Then it runs the campaign with these values, as run does.
 

@@ -124,12 +124,32 @@ func (a *app) private() map[string]string {
 	if dir, err := os.Getwd(); err == nil {
 		paths[dir] = "{cwd}"
 	}
+	for _, name := range pathVariables {
+		for _, p := range filepath.SplitList(a.variable(name)) {
+			if filepath.IsAbs(p) && !within(p, paths) {
+				paths[p] = "{" + name + "}"
+			}
+		}
+	}
 	for p := range paths {
 		if len(p) < 2 { // "" and "/" would replace everything
 			delete(paths, p)
 		}
 	}
 	return paths
+}
+
+// pathVariables name folders that servers and their logs mention.
+var pathVariables = []string{"PYTHONPATH", "VLLM_CACHE_ROOT", "TRITON_CACHE_DIR", "TORCHINDUCTOR_CACHE_DIR", "XDG_CACHE_HOME", "HF_HOME"}
+
+// within reports whether a path or a folder above it is in the list.
+func within(path string, list map[string]string) bool {
+	for p := range list {
+		if rel, err := filepath.Rel(p, path); len(p) > 1 && err == nil && filepath.IsLocal(rel) {
+			return true
+		}
+	}
+	return false
 }
 
 // interruptible is a context that the first signal ends; the second quits.

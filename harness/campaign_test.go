@@ -154,6 +154,19 @@ func TestPrivatePaths(t *testing.T) {
 	assert.Equal(t, "{cwd}/a ~/b {run_dir}/steps /etc", r.private("/home/u/work/a /home/u/b "+dir+"/steps /etc"))
 }
 
+// What a server was started with and says of itself keeps no path either, and
+// what the engine goes on using stays as it was.
+func TestRecordedServerHidesPaths(t *testing.T) {
+	env := map[string]string{"PYTHONPATH": "{import_path}:/opt/site:/home/u/loader", "HF_HUB_OFFLINE": "1"}
+	r := &run{dir: t.TempDir(), campaign: &campaign{Options: Options{Private: map[string]string{"/home/u": "~", "/opt/site": "{PYTHONPATH}"}}}}
+	r.record.Server = results.Server{Env: env, Command: []string{"python", "/home/u/serve.py"}, Backends: map[string]string{"compile_cache": "/home/u/cache/7"}}
+	r.hidePaths()
+	assert.Equal(t, map[string]string{"PYTHONPATH": "{import_path}:{PYTHONPATH}:~/loader", "HF_HUB_OFFLINE": "1"}, r.record.Server.Env)
+	assert.Equal(t, []string{"python", "~/serve.py"}, r.record.Server.Command)
+	assert.Equal(t, map[string]string{"compile_cache": "~/cache/7"}, r.record.Server.Backends)
+	assert.Equal(t, "{import_path}:/opt/site:/home/u/loader", env["PYTHONPATH"])
+}
+
 // A server that dies voids its block; the block is repeated in its slot with
 // the same order, and both attempts stay.
 func TestKilledServerRepeatsTheBlock(t *testing.T) {

@@ -27,6 +27,21 @@ func (r *run) private(text string) string {
 	return text
 }
 
+// hidePaths replaces the paths of this machine in what is recorded of the server.
+func (r *run) hidePaths() {
+	s := &r.record.Server
+	s.Command = slices.Clone(s.Command)
+	for i, arg := range s.Command {
+		s.Command[i] = r.private(arg)
+	}
+	s.Env, s.Backends = maps.Clone(s.Env), maps.Clone(s.Backends)
+	for _, facts := range []map[string]string{s.Env, s.Backends} {
+		for k, v := range facts {
+			facts[k] = r.private(v)
+		}
+	}
+}
+
 // keepLog stores the server's log compressed, without paths of this machine.
 func (r *run) keepLog() error {
 	path := filepath.Join(r.dir, "server.log")

@@ -202,9 +202,7 @@ func (r *run) finish() {
 		l.Text = r.private(l.Text)
 		r.record.Server.LogFindings = append(r.record.Server.LogFindings, l)
 	}
-	for k, v := range r.record.Server.Backends {
-		r.record.Server.Backends[k] = r.private(v)
-	}
+	r.hidePaths()
 	seen := map[string]bool{}
 	for i := range r.requests {
 		if f := r.requests[i].Fingerprint; f != "" && !seen[f] {

@@ -61,7 +61,7 @@ func (s *state) apply(e results.Entry) {
 	case results.EventLook:
 		s.looked[e.Blocks] = true
 		s.stopped = e.Follows == results.FollowsStop
-	case results.EventComplete:
+	case results.EventComplete, results.EventClose:
 		s.complete = true
 	}
 }

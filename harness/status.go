@@ -58,6 +58,8 @@ func Describe(e results.Entry) string {
 		return "stopped: " + e.Detail
 	case results.EventComplete:
 		return "complete"
+	case results.EventClose:
+		return "closed before the end: " + e.Detail
 	}
 	return string(e.Event)
 }

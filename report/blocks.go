@@ -182,6 +182,10 @@ func (b *builder) countBlocks() {
 	}
 	if n.Analysed = b.look(); !b.gated() || n.Analysed == 0 {
 		n.Analysed = 0
-		b.invalid("valid blocks missing", "%d of %d planned blocks are valid", n.Valid, n.Planned)
+		why := fmt.Sprintf("%d of %d planned blocks are valid", n.Valid, n.Planned)
+		if b.c.Closed != "" {
+			why += ", and the campaign was closed: " + b.c.Closed
+		}
+		b.invalid("valid blocks missing", "%s", why)
 	}
 }

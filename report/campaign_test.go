@@ -32,6 +32,7 @@ type trial struct {
 	effect   map[string]float64 // d by metric family: ttft, tpot
 	noise    float64            // standard deviation of d between blocks
 	stop     int                // blocks after which the campaign stops; 0: none
+	closed   string             // why it was closed after it stopped; "": it was not
 	// edit changes a run before it is sealed.
 	edit func(*recorded)
 	// after changes the run directory when all is written.
@@ -185,6 +186,9 @@ func (tr *trial) write(parent string) string {
 	}
 	if tr.stop == 0 {
 		tr.log(ledger, results.Entry{Event: results.EventComplete})
+	}
+	if tr.closed != "" {
+		tr.log(ledger, results.Entry{Event: results.EventClose, Detail: tr.closed})
 	}
 	require.NoError(tr.t, os.WriteFile(results.LedgerPath(dir), ledger.Bytes(), 0o644))
 	if tr.after != nil {

@@ -283,6 +283,9 @@ func (b *builder) nextBlocks(gating []*Comparison) []string {
 		most = max(most, p.Advice.IfObservedUpper)
 		hopeless = hopeless || p.Advice.IfObserved == 0
 	}
+	if least > 0 { // the power is for a t interval, and as many blocks as ran were not enough
+		least = max(least, b.view.Blocks.Valid+2)
+	}
 	switch {
 	case least > practicalBlocks:
 		lines = append(lines, fmt.Sprintf("reduce the noise first (a quieter host, longer phases): at this spread it takes %s even if the true effect is 0; this campaign can't be extended",

@@ -83,6 +83,8 @@ type Campaign struct {
 	Aborted []Entry
 	// Complete: the ledger says that nothing is left to run.
 	Complete bool
+	// Closed says why a complete campaign was given up before its end, or "".
+	Closed string
 }
 
 // Load reads a campaign and verifies every checksum. Damaged runs are returned
@@ -136,6 +138,8 @@ func (c *Campaign) add(e Entry) {
 		c.Voids[fmt.Sprintf("%s.%d", e.Block, e.Attempt)] = e.Detail
 	case EventComplete:
 		c.Complete = true
+	case EventClose:
+		c.Complete, c.Closed = true, e.Detail
 	}
 }
 

@@ -56,6 +56,8 @@ func extraRuns(p *Plan, entries []Entry) string {
 			}
 		case EventComplete:
 			ended = "the campaign was complete"
+		case EventClose:
+			ended = "the campaign was closed"
 		case EventRunStart, EventRunEnd:
 			if ended != "" {
 				return fmt.Sprintf("run %s came after %s", e.Key(), ended)

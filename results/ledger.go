@@ -25,6 +25,7 @@ const (
 	EventLook       Event = "look"        // the blocks so far were judged at a planned look
 	EventStop       Event = "stop"        // stopped before the end; Detail says why
 	EventComplete   Event = "complete"    // nothing is left to run
+	EventClose      Event = "close"       // given up before the end; Detail says why
 )
 
 // Entry is one line of ledger.jsonl.

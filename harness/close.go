@@ -1,0 +1,48 @@
+package harness
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/aituner/opprof/results"
+)
+
+// Close gives a campaign up before its end, say because its machine is gone: no
+// session goes on with it, and its report shows what was measured. Whoever could
+// choose when to stop has no error rate, so fewer blocks than planned are INVALID.
+// It returns ErrRefused if the campaign is complete, results.ErrBusy while a
+// session works on it.
+func Close(dir, why, tool string) error {
+	if why = strings.TrimSpace(why); why == "" || strings.ContainsAny(why, "\r\n") {
+		return fmt.Errorf("%w: the reason must be one line of text, it stands in the report", ErrRefused)
+	}
+	plan, err := results.ReadPlan(dir)
+	if err != nil {
+		return err
+	}
+	path := results.LedgerPath(dir)
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("close %s: nothing was measured: %w", dir, err)
+	}
+	ledger, err := results.OpenLedger(path)
+	if err != nil {
+		return err
+	}
+	c := &campaign{dir: dir, plan: plan, ledger: ledger, state: replay(plan, ledger.Entries())}
+	return errors.Join(c.giveUp(why, tool), ledger.Close())
+}
+
+func (c *campaign) giveUp(why, tool string) error {
+	if c.state.complete {
+		return fmt.Errorf("%w: %s is complete, nothing is left to give up", ErrRefused, c.dir)
+	}
+	for _, key := range slices.Clone(c.state.open) {
+		if err := c.abort(key, "the session ended in mid-run"); err != nil {
+			return err
+		}
+	}
+	return c.append(results.Entry{Event: results.EventClose, Detail: why, Tool: tool})
+}
