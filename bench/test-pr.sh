@@ -6,7 +6,7 @@
 #
 #   test-pr.sh [VLLM_CPU_DIR]
 #
-# VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. Takes about 25
+# VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. Takes about 29
 # minutes on two free cores, 46 on busy ones. Run it in the root of the repository
 # after make build.
 set -euo pipefail

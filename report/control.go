@@ -131,6 +131,10 @@ func controlSentence(gating []*Comparison) string {
 	}
 	claim := fmt.Sprintf("The slowdown is noticed: none of %s that it reached passes (%d caught, %d not passed)",
 		plural(reached, "primary metric", "primary metrics"), len(by[caught]), len(by[notPassed]))
+	if by[caught] == nil {
+		claim = fmt.Sprintf("The slowdown passes on none of %s that it reached, and is shown on none (0 caught, %d not passed): the noise hides it",
+			plural(reached, "primary metric", "primary metrics"), len(by[notPassed]))
+	}
 	if missed := by[notSensitive]; missed != nil {
 		pass := "passes"
 		if len(missed) > 1 {

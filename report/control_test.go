@@ -160,10 +160,11 @@ func TestControlThatIsNotApplied(t *testing.T) {
 func TestControlInNoise(t *testing.T) {
 	t.Parallel()
 	tr := controlTrial(t)
-	tr.noise = 0.08
+	tr.noise = 0.3
 	v := build(t, tr.write(t.TempDir()))
 	assert.Equal(t, "PASS(control)", v.Result)
 	assert.Equal(t, notPassed, outcomes(v)["TPOT p50, single"])
+	assert.Contains(t, v.Sentence, "The slowdown passes on none of 5 primary metrics that it reached, and is shown on none (0 caught, 5 not passed): the noise hides it")
 	assert.Empty(t, v.Needs)
 }
 
