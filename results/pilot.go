@@ -78,7 +78,9 @@ func fitPct(steps []PilotStep, step, knob int, rise func(*PilotStep) (float64, b
 }
 
 // Rise returns by how many percent a metric rises with the values of the chosen
-// step, as all steps together say; ok is false if the pilot lacks the metric.
+// step, as all steps together say; ok is false if the pilot lacks the metric. Where
+// the step itself measured no rise at all, that stands: a line through others does
+// not make it one.
 func (p *Pilot) Rise(phase, metric string) (pct float64, ok bool) {
 	measured := func(s *PilotStep) (float64, bool) {
 		for _, m := range s.Metrics {
@@ -93,7 +95,7 @@ func (p *Pilot) Rise(phase, metric string) (pct float64, ok bool) {
 	}
 	chosen := &p.Steps[p.Chosen-1]
 	pct, ok = measured(chosen)
-	if knob := chosen.follows(metric); ok && knob >= 0 && chosen.Values[knob].Number() > 0 {
+	if knob := chosen.follows(metric); ok && pct > 0 && knob >= 0 && chosen.Values[knob].Number() > 0 {
 		pct = fitPct(p.Steps, p.Chosen-1, knob, measured)
 	}
 	return pct, ok

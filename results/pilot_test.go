@@ -35,9 +35,9 @@ func TestPilotFitsAllSteps(t *testing.T) {
 				{Phase: "a", Metric: "output_throughput", RisePct: throughput}},
 		}
 	}
-	p := &Pilot{Chosen: 2, Steps: []PilotStep{step("0.1", "0.3", 12, 3, 8), step("0.05", "0.6", 0, 12, 9)}}
+	p := &Pilot{Chosen: 2, Steps: []PilotStep{step("0.1", "0.3", 12, 3, 8), step("0.05", "0.6", 1, 12, 9)}}
 	for metric, want := range map[string]float64{
-		"tpot_p95":          0.05 * (0.1 * 12) / (0.1*0.1 + 0.05*0.05),
+		"tpot_p95":          0.05 * (0.1*12 + 0.05*1) / (0.1*0.1 + 0.05*0.05),
 		"ttft_p95":          0.6 * (0.3*3 + 0.6*12) / (0.3*0.3 + 0.6*0.6),
 		"output_throughput": 0.05 * (0.1*8 + 0.05*9) / (0.1*0.1 + 0.05*0.05),
 	} {
@@ -45,8 +45,10 @@ func TestPilotFitsAllSteps(t *testing.T) {
 		assert.True(t, ok)
 		assert.InDelta(t, want, got, 1e-9, metric)
 	}
-	assert.InDelta(t, 4.8, FitPct(p.Steps, 1, 1), 1e-9)
-	assert.True(t, p.Applied("a", "tpot_p95"), "its own step measured nothing, all together 4.8 %")
+	assert.InDelta(t, 5, FitPct(p.Steps, 1, 1), 1e-9)
+	assert.True(t, p.Applied("a", "tpot_p95"), "its own step measured 1 %, all together 5 %")
+	p.Steps[1].Metrics[0].RisePct = -2
+	assert.False(t, p.Applied("a", "tpot_p95"), "its own step measured no rise")
 
 	p.Steps = p.Steps[1:]
 	p.Chosen = 1
@@ -55,5 +57,5 @@ func TestPilotFitsAllSteps(t *testing.T) {
 	p.Steps[0].Values[1].Text = "damaged"
 	got, ok := p.Rise("a", "tpot_p95")
 	assert.True(t, ok)
-	assert.Zero(t, got, "a value that is no number: what the step measured")
+	assert.Equal(t, -2.0, got, "a value that is no number: what the step measured")
 }
