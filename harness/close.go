@@ -1,9 +1,9 @@
 package harness
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -24,8 +24,8 @@ func Close(dir, why, tool string) error {
 		return err
 	}
 	path := results.LedgerPath(dir)
-	if _, err := os.Stat(path); err != nil {
-		return fmt.Errorf("close %s: nothing was measured: %w", dir, err)
+	if entries, err := results.ReadLedger(path); err != nil || len(entries) == 0 {
+		return cmp.Or(err, fmt.Errorf("%w: nothing was measured in %s, or its ledger was lost", ErrRefused, dir))
 	}
 	ledger, err := results.OpenLedger(path)
 	if err != nil {

@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -328,43 +326,6 @@ func TestStallsKeepFromPassing(t *testing.T) {
 	assert.Equal(t, ExitInconclusive, v.ExitCode)
 	assert.Equal(t, 12, v.Comparisons[0].Stalls.Candidate)
 	assert.Contains(t, strings.Join(v.Next, " "), "stalls")
-}
-
-// Whoever can choose when to stop has no error rate: a campaign that was closed
-// shows what it measured, and neither passes nor fails.
-func TestClosedEarlyHasNoVerdict(t *testing.T) {
-	t.Parallel()
-	for name, effect := range map[string]float64{"would pass": 0.003, "would fail": 0.08} {
-		for _, stop := range []int{5, 8} {
-			tr := newTrial(t, 10)
-			tr.stop, tr.closed, tr.effect["tpot"] = stop, "the reservation ended", effect
-			v := build(t, tr.write(t.TempDir()))
-			assert.Equal(t, "INVALID(valid blocks missing)", v.Result, name)
-			assert.Equal(t, ExitInvalid, v.ExitCode, name)
-			assert.Contains(t, v.Sentence, fmt.Sprintf("%d of 10 planned blocks are valid, and the campaign was closed: the reservation ended", stop))
-			tpot := v.Comparisons[0].Phases[0].Metrics[1]
-			require.NotNil(t, tpot.Upper, name)
-			assert.Less(t, math.Abs(*tpot.Effect-100*effect), 1.0, name)
-		}
-	}
-	tr := newTrial(t, 6)
-	tr.stop, tr.closed = 6, "crashed before it could say complete"
-	assert.Equal(t, "PASS", build(t, tr.write(t.TempDir())).Result, "nothing was missing")
-}
-
-// Ten blocks did not decide, so nobody is told that six would.
-func TestNeverAdvisesFewerBlocksThanRan(t *testing.T) {
-	t.Parallel()
-	tr := newTrial(t, 10)
-	tr.noise, tr.effect["ttft"] = 0.005, 0.027
-	v := build(t, tr.write(t.TempDir()))
-	require.Equal(t, "INCONCLUSIVE", v.Result)
-	for _, p := range v.Comparisons[0].primaries() {
-		if p.Advice != nil {
-			require.Less(t, p.Advice.IfZeroUpper, 10, "the case is none")
-		}
-	}
-	assert.Contains(t, strings.Join(v.Next, " "), "(12 are enough if the true effect is 0)")
 }
 
 func TestStallEventsAreMerged(t *testing.T) {
