@@ -46,7 +46,7 @@ func (a *app) patchVerifyCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&revision, "revision", "r2-onepass", "revision to compare with")
+	c.Flags().StringVar(&revision, "revision", "r2-onepass", "revision to compare with, or its folder with a slash in it")
 	return c
 }
 
@@ -74,15 +74,29 @@ func (a *app) patchTreeCommand() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&revision, "revision", "r2-onepass", "revision to apply, or none")
+	c.Flags().StringVar(&revision, "revision", "r2-onepass", "revision to apply, none, or a folder with a slash in it")
 	c.Flags().StringVar(&out, "out", "", "folder to create")
 	return c
 }
 
-func findRevision(id string) (patches.Revision, error) {
-	r, err := patches.Find(id)
-	if err != nil {
-		return r, &exitError{exitUsage, err}
+// findRevision takes the id of a revision that ships with opbench or, with a slash
+// in it, the folder of one that does not.
+func findRevision(name string) (patches.Revision, error) {
+	if strings.ContainsRune(name, '/') {
+		r, err := patches.Open(name)
+		return r, usageError(err)
 	}
-	return r, nil
+	r, err := patches.Find(name)
+	if err != nil {
+		err = fmt.Errorf("%w, or a folder written with a slash", err)
+	}
+	return r, usageError(err)
+}
+
+// usageError gives an error the exit code of a wrong command or file.
+func usageError(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{exitUsage, err}
 }

@@ -15,7 +15,7 @@ func (a *app) patchDiffCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "diff R1 R2", Short: "Show how the vLLM trees of two revisions differ, file by file",
 		Long: `diff compares what two revisions leave in a tree of the same vLLM; one may be none, the
-untouched package. It prints a unified diff from the first to the second. Upstream's text is
+untouched package, or the folder of a revision that does not ship, with a slash in it. It prints a unified diff from the first to the second. Upstream's text is
 not needed: lines that neither of them touches are the same in both. Files of upstream are shown
 without context, a revision's own files with three lines of it.`,
 		Example: "opbench patch diff --stat r1-seed r2-onepass", Args: usage(cobra.ExactArgs(2)),
