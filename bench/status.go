@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aituner/opprof/harness"
@@ -52,7 +53,29 @@ func (a *app) status(dir string) error {
 			fmt.Fprintf(a.stdout, "%s  %s\n", e.Time.Format(time.TimeOnly), harness.Describe(e))
 		}
 	}
+	next, err := nextStep(dir, entries)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	fmt.Fprintf(a.stdout, "next      %s\n", next)
 	return nil
+}
+
+// nextStep is what can be done with a campaign as it stands.
+func nextStep(dir string, entries []results.Entry) (string, error) {
+	over := slices.ContainsFunc(entries, func(e results.Entry) bool {
+		return e.Event == results.EventComplete || e.Event == results.EventClose
+	})
+	busy, err := results.Busy(results.LedgerPath(dir))
+	switch {
+	case err != nil:
+		return "", err
+	case busy:
+		return "a session works on it; opbench status --watch " + dir + " shows it live", nil
+	case over:
+		return "opbench report " + dir, nil
+	}
+	return fmt.Sprintf("opbench resume %s goes on; opbench close %[1]s --why TEXT gives it up", dir), nil
 }
 
 // watch shows the progress of a session of another process until it ends, or

@@ -59,10 +59,10 @@ func TestWatchIsInterrupted(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	signals <- os.Interrupt
 	var out bytes.Buffer
-	require.NoError(t, (&app{stdout: &out, stderr: &out, signals: signals}).watch(dir))
-	busy, err := results.Busy(results.LedgerPath(dir))
-	require.NoError(t, err)
-	assert.True(t, busy)
+	a := &app{stdout: &out, stderr: &out, signals: signals}
+	require.NoError(t, a.watch(dir))
+	require.NoError(t, a.status(dir))
+	assert.Contains(t, out.String(), "next      a session works on it; opbench status --watch "+dir)
 }
 
 func TestWatchWithoutACampaign(t *testing.T) {
