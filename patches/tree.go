@@ -67,6 +67,9 @@ func pristine(r Revision, src string) (string, error) {
 
 func checkOut(from, out string) error {
 	parent, err := filepath.EvalSymlinks(filepath.Dir(out))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("tree %s: there is no folder %s to make it in; create that first", out, filepath.Dir(out))
+	}
 	if err != nil {
 		return fmt.Errorf("tree %s: %w", out, err)
 	}

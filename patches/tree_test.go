@@ -230,7 +230,7 @@ func TestBuildTreeRefusesItsSource(t *testing.T) {
 	_, err = BuildTree(r, src, src)
 	assert.ErrorContains(t, err, "was not made by this tool")
 	_, err = BuildTree(r, src, filepath.Join(src, "no", "tree"))
-	assert.ErrorIs(t, err, fs.ErrNotExist)
+	assert.ErrorContains(t, err, "there is no folder "+filepath.Join(src, "no")+" to make it in; create that first")
 }
 
 func TestVerify(t *testing.T) {
