@@ -7,7 +7,7 @@
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
-#                   into report/stat/CALIBRATION.md; estimated 45 minutes on two cores
+#                   into report/stat/CALIBRATION.md; 16 minutes on two cores
 # make bench-reader the reader of step records beside msgspec and orjson, on a file of 1 GB, into results/steps/BENCH.md
 # make bench-client our client and others against one step server; needs two cores
 
