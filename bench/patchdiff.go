@@ -14,10 +14,11 @@ func (a *app) patchDiffCommand() *cobra.Command {
 	var stat, asJSON bool
 	c := &cobra.Command{
 		Use: "diff R1 R2", Short: "Show how the vLLM trees of two revisions differ, file by file",
-		Long: `diff compares what two revisions leave in a tree of the same vLLM; one may be none, the
-untouched package, or the folder of a revision that does not ship, with a slash in it. It prints a unified diff from the first to the second. Upstream's text is
-not needed: lines that neither of them touches are the same in both. Files of upstream are shown
-without context, a revision's own files with three lines of it.`,
+		Long: `diff compares what two revisions leave in a tree of the same vLLM, and prints a unified
+diff from the first to the second. Either may be none, the untouched package, or the folder of a
+revision that does not ship, with a slash in it. Upstream's text is not needed: lines that neither
+of them touches are the same in both. Files of upstream are shown without context, a revision's
+own files with three lines of it.`,
 		Example: "opbench patch diff --stat r1-seed r2-onepass", Args: usage(cobra.ExactArgs(2)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			from, err := findRevision(args[0])

@@ -74,6 +74,8 @@ func nextStep(dir string, entries []results.Entry) (string, error) {
 		return "a session works on it; opbench status --watch " + dir + " shows it live", nil
 	case over:
 		return "opbench report " + dir, nil
+	case len(entries) == 0: // nothing to give up
+		return "opbench resume " + dir + " goes on", nil
 	}
 	return fmt.Sprintf("opbench resume %s goes on; opbench close %[1]s --why TEXT gives it up", dir), nil
 }

@@ -47,6 +47,7 @@ func TestWatchOfAnIdleCampaign(t *testing.T) {
 	a := &app{stdout: &out, stderr: &log}
 	assert.Zero(t, a.main([]string{"status", "--watch", dir}))
 	assert.Contains(t, out.String(), "0 of 14 runs done")
+	assert.Contains(t, out.String(), "next      opbench resume "+dir+" goes on\n")
 	assert.Empty(t, log.String())
 }
 
