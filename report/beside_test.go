@@ -165,6 +165,18 @@ func TestBesideIsEscaped(t *testing.T) {
 	}
 }
 
+// An interval that the plot cuts off does not look like one that ends there.
+func TestForestSaysWhatItCuts(t *testing.T) {
+	t.Parallel()
+	for upper, cut := range map[float64]bool{17.9: false, 25: true} {
+		effect, lower := 1.0, -1.0
+		c := &Comparison{Phases: []Phase{{Name: "a", Metrics: []Metric{{
+			Label: "TPOT p50", Primary: true, MarginPct: 3, Lower: &lower, Effect: &effect, Upper: &upper}}}}}
+		assert.Equal(t, cut, newForestPlot(c, 0).Cut != "", upper)
+		assert.Equal(t, cut, strings.Contains(strings.Join(asciiForest(c), "\n"), goesOn), upper)
+	}
+}
+
 func TestForestNamesFitAPhone(t *testing.T) {
 	t.Parallel()
 	v := build(t, newTrial(t, 6).write(t.TempDir()))

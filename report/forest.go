@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/stat"
@@ -31,7 +32,7 @@ func forestRows(c *Comparison) (rows []forestRow) {
 type axis struct{ lo, hi float64 }
 
 // furthest bounds what a plot shows: one wild interval must not press the others
-// into a point. What lies beyond is drawn to the edge.
+// into a point. What lies beyond is drawn to the edge, and the key says so.
 const furthest = 6 // margins
 
 func axisOf(limit float64, values ...float64) axis {
@@ -49,6 +50,12 @@ func axisOf(limit float64, values ...float64) axis {
 func (a axis) at(x float64) float64 {
 	return min(1, max(0, (x-a.lo)/(a.hi-a.lo)))
 }
+
+// goesOn belongs to the key of a plot that cuts an interval.
+const goesOn = "an interval that reaches an edge goes on beyond it"
+
+// cuts reports whether a part of the interval lies outside.
+func (a axis) cuts(r forestRow) bool { return r.lower < a.lo || r.upper > a.hi }
 
 // ticks are round percentages on the axis, about n of them.
 func (a axis) ticks(n int) []float64 {
@@ -100,5 +107,9 @@ func asciiForest(c *Comparison) []string {
 		out = append(out, pad(cut(name, 27), 28)+string(line)+" "+r.word)
 	}
 	key := fmt.Sprintf("worse is to the right   : 0   | %s %%   o estimate   = interval", plainNumber(rows[0].limit))
-	return append(out, pad("", 28)+key)
+	out = append(out, pad("", 28)+key)
+	if slices.ContainsFunc(rows, a.cuts) {
+		out = append(out, pad("", 28)+goesOn)
+	}
+	return out
 }

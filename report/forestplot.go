@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/aituner/opprof/report/stat"
 )
@@ -22,6 +23,7 @@ type forestPlot struct {
 	Height, Base int    // of the image and of its axis line
 	Zero, Limit  string
 	LimitLabel   string
+	Cut          string // said where an interval goes on beyond the edge
 	Ticks        []tick
 	Heads        []forestName // one for each phase
 	Rows         []forestMark
@@ -72,6 +74,9 @@ func newForestPlot(c *Comparison, index int) *forestPlot {
 		Limit:      share(a.at(rows[0].limit)),
 		LimitLabel: plainNumber(rows[0].limit) + " %",
 		Ticks:      percentTicks(a, 6),
+	}
+	if slices.ContainsFunc(rows, a.cuts) {
+		p.Cut = goesOn
 	}
 	top := forestTop
 	for i, r := range rows {
