@@ -26,6 +26,7 @@ quickstart: build
 
 lint:
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
+	go mod tidy -diff
 	go vet ./...
 	go run $(STATICCHECK) ./...
 	go run $(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml

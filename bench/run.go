@@ -99,7 +99,7 @@ func (a *app) execute(ctx context.Context, eng engine.Engine, plan *results.Plan
 	fmt.Fprintln(a.stderr, "run directory:", dir)
 	p := a.startProgress(f.quiet)
 	err := harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Look: look,
-		GPUs: engine.NamedGPUs(&plan.Scenario, a.environ), Observe: p.observe, Tool: version, Private: a.private()})
+		Machine: harness.ThisMachine(engine.NamedGPUs(&plan.Scenario, a.environ)), Observe: p.observe, Tool: version, Private: a.private()})
 	p.stop()
 	switch {
 	case errors.Is(err, harness.ErrStopped):

@@ -31,10 +31,8 @@ type Options struct {
 	// Look judges the first blocks of a campaign at a planned look; needed if
 	// the plan has several. It must read the run directory only.
 	Look func(dir string, blocks int) (Judgement, error)
-	// GPUs are those that the servers are confined to (engine.NamedGPUs): they
-	// are part of the host group. None: all.
-	GPUs []string
-	// Machine describes this machine in place of the harness itself.
+	// Machine describes the host of the servers; ThisMachine does it for the one
+	// that opbench runs on, which is meant if it is nil.
 	Machine func(context.Context) (results.Environment, error)
 	// Observe is called at each change of state. It must not block.
 	Observe func(Status)
@@ -63,6 +61,9 @@ type campaign struct {
 // stopped, and another error when the machine or the files are at fault.
 func Execute(ctx context.Context, dir string, opt Options) error {
 	c := &campaign{Options: opt, dir: dir, begin: time.Now()}
+	if c.Machine == nil {
+		c.Machine = ThisMachine(nil)
+	}
 	arrival.KeepOn() // long before the first answer
 	if err := c.open(ctx); err != nil {
 		return err
