@@ -12,6 +12,7 @@
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
@@ -29,6 +30,7 @@ lint:
 	go mod tidy -diff
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	@dead=$$(go run $(DEADCODE) ./bench/...) && test -z "$$dead" || { echo "no command reaches $$dead"; exit 1; }
 	go run $(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
 
 test: lint build

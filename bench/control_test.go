@@ -15,6 +15,7 @@ import (
 
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/harness/engine/enginetest"
 	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
@@ -69,7 +70,7 @@ func tryScenario(t *testing.T, scenario, out string, f runFlags, sabotage func(e
 	var text bytes.Buffer
 	a := &app{stdout: &text, stderr: &text}
 	f.quiet = true
-	err = a.tryOn(context.Background(), &engine.InProcess{Sabotage: sabotage},
+	err = a.tryOn(context.Background(), &enginetest.InProcess{Sabotage: sabotage},
 		control{"control-test.yaml", s, []byte(scenario), out}, f, plan.Hash)
 	if err != nil {
 		var exit *exitError
@@ -112,7 +113,7 @@ func TestControlFindsItsSlowdown(t *testing.T) {
 		assert.Equal(t, last.Text, slowed.Args["record-cost"])
 		assert.Contains(t, plan.ScenarioText, "record-cost: 2%")
 		assert.DirExists(t, filepath.Join(got.dirs[0], "pilot", "1", "blocks"))
-		err = harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &engine.InProcess{}})
+		err = harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &enginetest.InProcess{}})
 		assert.ErrorContains(t, err, "is complete", "and its plan is one that this binary makes")
 	})
 }
@@ -226,7 +227,7 @@ func TestControlGoesOn(t *testing.T) {
 			}
 		}
 		assert.Equal(t, len(pilots), begun, "every run of the pilot was started once")
-		require.NoError(t, harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &engine.InProcess{}, Tool: version}))
+		require.NoError(t, harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &enginetest.InProcess{}, Tool: version}))
 		assert.Equal(t, "PASS(control)", mustView(t, got.dirs[0]).Result)
 	})
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/harness"
-	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/harness/engine/enginetest"
 	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
@@ -42,7 +42,7 @@ func planned(t *testing.T, args string, changes ...string) string {
 
 // execute works on a run directory as opbench does, on the bubble's clock.
 func execute(ctx context.Context, dir string, edit func(*harness.Options)) error {
-	opt := harness.Options{Engine: &engine.InProcess{}, Look: look, Tool: version}
+	opt := harness.Options{Engine: &enginetest.InProcess{}, Look: look, Tool: version}
 	if edit != nil {
 		edit(&opt)
 	}

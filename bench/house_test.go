@@ -101,6 +101,40 @@ func TestImportRulesCatch(t *testing.T) {
 	}
 }
 
+// doubles stand in for a part of the world in tests.
+var doubles = []string{"harness/engine/enginetest", "harness/internal/pipe", "report/post/fakegithub"}
+
+// shipsDouble returns the doubles that a package uses outside its tests. Doubles
+// may use each other, and commands below bench/internal are for tests themselves.
+func shipsDouble(p listed) []string {
+	self := strings.TrimPrefix(p.ImportPath, module)
+	if allowed(self, doubles) || under(self, "bench/internal") {
+		return nil
+	}
+	var bad []string
+	for _, imp := range p.Imports {
+		if other := strings.TrimPrefix(imp, module); allowed(other, doubles) {
+			bad = append(bad, self+" imports "+other)
+		}
+	}
+	return bad
+}
+
+// What stands in for an engine, a network or GitHub is in no build of opbench.
+func TestDoublesStayInTests(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range listPackages(t) {
+		seen[strings.TrimPrefix(p.ImportPath, module)] = true
+		assert.Empty(t, shipsDouble(p))
+	}
+	for _, d := range doubles {
+		assert.True(t, seen[d], "%s is gone: take it off the list", d)
+		fake := []string{module + d}
+		assert.NotEmpty(t, shipsDouble(listed{ImportPath: module + "harness/load", Imports: fake}))
+		assert.Empty(t, shipsDouble(listed{ImportPath: module + "harness/load", TestImports: fake}))
+	}
+}
+
 // What a visitor sees at the top is the list that was agreed on.
 func TestTopLevel(t *testing.T) {
 	want := []string{"LICENSE", "Makefile", "README.md", "bench", "go.mod", "go.sum", "harness", "patches", "report", "results", "scenarios"}

@@ -56,7 +56,7 @@ PY
 "$work"/change/patches/vllm/*/make-patch.sh r1-seed "$work/edited" "$site"
 
 echo "== a fake GitHub with pull request 7"
-go build -o "$work/fakegithub" ./report/post/fakegithub/serve
+go build -o "$work/fakegithub" ./bench/internal/servegithub
 "$work/fakegithub" -pull "7=$sha" -url "$work/url" -state "$work/state" &
 server=$!
 for _ in $(seq 50); do [ -f "$work/url" ] || sleep 0.1; done

@@ -14,6 +14,7 @@ import (
 
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/harness/engine/enginetest"
 	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
@@ -75,7 +76,7 @@ func campaign(t *testing.T, parent, scenario string, sabotage func(engine.Spec) 
 	dir, err := results.Create(parent, plan, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, harness.Execute(context.Background(), dir,
-		harness.Options{Engine: &engine.InProcess{Sabotage: sabotage}, Tool: version}))
+		harness.Options{Engine: &enginetest.InProcess{Sabotage: sabotage}, Tool: version}))
 	return dir
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/harness/engine/enginetest"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -57,7 +58,7 @@ func toyDir(t *testing.T) string {
 
 // execute works on a run directory, on the bubble's clock.
 func execute(dir string, opt Options, sabotage func(engine.Spec) []string) error {
-	opt.Engine, opt.Tool = &engine.InProcess{Sabotage: sabotage}, "test"
+	opt.Engine, opt.Tool = &enginetest.InProcess{Sabotage: sabotage}, "test"
 	return Execute(context.Background(), dir, opt)
 }
 
@@ -263,7 +264,7 @@ func TestInterruptionLosesOnlyTheRunInProgress(t *testing.T) {
 				time.AfterFunc(300*time.Millisecond, func() { cancel(errors.New("signal interrupt")) })
 			}
 		}
-		err := Execute(ctx, dir, Options{Engine: &engine.InProcess{}, Tool: "test", Observe: observe})
+		err := Execute(ctx, dir, Options{Engine: &enginetest.InProcess{}, Tool: "test", Observe: observe})
 		require.ErrorIs(t, err, ErrStopped)
 		require.NoError(t, execute(dir, Options{}, nil))
 		c := sealedOnce(t, dir)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/harness/engine/enginetest"
 	"github.com/aituner/opprof/results"
 )
 
@@ -36,7 +37,7 @@ func until(t *testing.T, dir string, moment string, opt Options) {
 			cancel()
 		}
 	}
-	opt.Engine, opt.Tool = &engine.InProcess{}, "test"
+	opt.Engine, opt.Tool = &enginetest.InProcess{}, "test"
 	require.ErrorIs(t, Execute(ctx, dir, opt), ErrStopped)
 }
 

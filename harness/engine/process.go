@@ -100,7 +100,7 @@ func (p *process) Dial(ctx context.Context) (net.Conn, error) {
 func (p *process) Info() results.Server { return p.info }
 
 // LogFindings are the lines of the log that matter so far.
-func (p *process) LogFindings() []results.LogLine { return p.log.findings() }
+func (p *process) LogFindings() []results.LogLine { return p.log.Findings() }
 
 // Exited reports an end that nobody asked for.
 func (p *process) Exited() (string, bool) {

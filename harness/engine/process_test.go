@@ -93,7 +93,7 @@ func TestStartFailures(t *testing.T) {
 func TestLeftOverServerIsRefused(t *testing.T) {
 	old := start(t, testEngine(t, "ok"), testSpec(t))
 	e := testEngine(t, "silent") // the new server never gets the port
-	e.cfg.Port, e.cfg.StopTimeout = old.port, time.Second
+	e.cfg.fixedPort, e.cfg.StopTimeout = old.port, time.Second
 	spec := testSpec(t)
 	spec.Nonce = "opbench-new"
 	_, err := e.Start(context.Background(), spec)
@@ -107,7 +107,7 @@ func TestLeftOverServerIsRefused(t *testing.T) {
 func TestServerThatSharesThePortIsRefused(t *testing.T) {
 	old := start(t, testEngine(t, "ok"), testSpec(t))
 	e := testEngine(t, "ok")
-	e.cfg.Port = old.port
+	e.cfg.fixedPort = old.port
 	spec := testSpec(t)
 	spec.Nonce = "opbench-new"
 	_, err := e.Start(context.Background(), spec)

@@ -27,7 +27,7 @@ func (e *simEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	args := map[string]string{"seed": strconv.FormatUint(spec.Seed, 10)}
 	maps.Copy(args, spec.args())
 	argv := append([]string{"sim", "serve", "--host", "127.0.0.1", "--port", strconv.Itoa(port),
-		"--served-model-name", spec.Nonce}, longOptions(args)...)
+		"--served-model-name", spec.Nonce}, LongOptions(args)...)
 	env := map[string]string{nonceVariable: spec.Nonce}
 	addEnv(env, spec)
 	p, err := launch(e.cfg, command{path: e.cfg.Self, args: argv, env: overlay(e.cfg.Environ, env), dir: spec.RunDir}, spec, port)
@@ -43,6 +43,6 @@ func (e *simEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	if err := p.settle(ctx, spec); err != nil {
 		return nil, err
 	}
-	p.info.Backends = readBackends(filepath.Join(spec.RunDir, "server.log"))
+	p.info.Backends = ReadBackends(filepath.Join(spec.RunDir, "server.log"))
 	return p, nil
 }

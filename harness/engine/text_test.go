@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,7 +14,7 @@ import (
 )
 
 func TestCommandParts(t *testing.T) {
-	assert.Equal(t, []string{"--enforce-eager", "--max-num-seqs", "32"}, longOptions(map[string]string{"max-num-seqs": "32", "enforce-eager": ""}))
+	assert.Equal(t, []string{"--enforce-eager", "--max-num-seqs", "32"}, LongOptions(map[string]string{"max-num-seqs": "32", "enforce-eager": ""}))
 	assert.Equal(t, []string{"HOME=/h", "A=2", "B=3"}, overlay([]string{"A=1", "HOME=/h"}, map[string]string{"B": "3", "A": "2"}))
 	spec := Spec{RunDir: "/r/0001/on", Nonce: "opbench-1", Seed: 99, Arm: scenarios.Arm{Env: map[string]string{"VLLM_OPPROF_DIR": "{run_dir}/steps"}}}
 	env := map[string]string{nonceVariable: "opbench-1"}
@@ -46,7 +47,7 @@ func TestReadBackends(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "server.log")
 		require.NoError(t, os.WriteFile(path, []byte(c.log), 0o644))
-		assert.Equal(t, c.want, readBackends(path), c.name)
+		assert.Equal(t, c.want, ReadBackends(path), c.name)
 	}
 }
 
@@ -69,7 +70,7 @@ func TestLogFindings(t *testing.T) {
 		time.Sleep(tailEvery / 4)
 	}
 	tail.stop()
-	found := tail.findings()
+	found := tail.Findings()
 	var kinds []string
 	for _, l := range found {
 		kinds = append(kinds, l.Kind)
@@ -80,12 +81,12 @@ func TestLogFindings(t *testing.T) {
 }
 
 func TestLogFindingsAreBounded(t *testing.T) {
-	tail := &logTail{}
+	var log Log
 	for range maxFindings + 10 {
-		tail.line("Triton kernel JIT compilation during inference: k")
+		fmt.Fprintln(&log, "Triton kernel JIT compilation during inference: k")
 	}
-	tail.line("EngineDeadError")
-	assert.Len(t, tail.findings(), maxFindings+1, "many lines of one kind do not hide another")
+	fmt.Fprintln(&log, "EngineDeadError")
+	assert.Len(t, log.Findings(), maxFindings+1, "many lines of one kind do not hide another")
 }
 
 func TestAwaitHeader(t *testing.T) {

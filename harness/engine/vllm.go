@@ -212,7 +212,7 @@ func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	if err := p.settle(ctx, spec); err != nil {
 		return nil, err
 	}
-	p.info.Backends = readBackends(filepath.Join(spec.RunDir, "server.log"))
+	p.info.Backends = ReadBackends(filepath.Join(spec.RunDir, "server.log"))
 	return p, nil
 }
 
@@ -234,7 +234,7 @@ func (e *vllmEngine) serveArgs(spec Spec, port int) []string {
 		"--served-model-name", spec.Nonce, "--jit-monitor-verbose", "--enable-prompt-tokens-details"}
 	all := map[string]string{"shutdown-timeout": shutdownTimeout}
 	maps.Copy(all, spec.args())
-	return append(args, longOptions(all)...)
+	return append(args, LongOptions(all)...)
 }
 
 // serverEnv is what this start adds to the inherited environment.

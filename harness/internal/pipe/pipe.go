@@ -1,4 +1,7 @@
-package sim
+// Package pipe connects a client and a server of one test in memory. Everything
+// waits on channels and condition variables only, so that a testing/synctest
+// bubble sees a goroutine that waits here as blocked, and its clock goes on.
+package pipe
 
 import (
 	"context"
@@ -10,27 +13,26 @@ import (
 	"time"
 )
 
-// pipeRoom is how many bytes one direction of a pipe connection holds before
+// room is how many bytes one direction of a connection holds before
 // the writer has to wait, like a socket's buffer: a slow reader then does not
 // stall a burst.
-const pipeRoom = 1 << 16
+const room = 1 << 16
 
-// PipeListener is a listener in memory. It and its connections wait on
-// channels and condition variables only, so that a testing/synctest bubble in
-// which it was made sees them as blocked.
-type PipeListener struct {
+// Listener is a net.Listener in memory. It and its connections belong to the
+// bubble in which it was made.
+type Listener struct {
 	calls chan net.Conn
 	done  chan struct{}
 	once  sync.Once
 }
 
-// NewPipeListener makes a listener whose Dial method reaches it.
-func NewPipeListener() *PipeListener {
-	return &PipeListener{calls: make(chan net.Conn), done: make(chan struct{})}
+// Listen makes a listener whose Dial method reaches it.
+func Listen() *Listener {
+	return &Listener{calls: make(chan net.Conn), done: make(chan struct{})}
 }
 
 // Accept waits for the next Dial.
-func (l *PipeListener) Accept() (net.Conn, error) {
+func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case c := <-l.calls:
 		return c, nil
@@ -40,21 +42,21 @@ func (l *PipeListener) Accept() (net.Conn, error) {
 }
 
 // Close ends Accept and Dial; connections live on.
-func (l *PipeListener) Close() error {
+func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.done) })
 	return nil
 }
 
 // Addr is a name, not a place in any network.
-func (l *PipeListener) Addr() net.Addr { return pipeAddr{} }
+func (l *Listener) Addr() net.Addr { return addr{} }
 
 // Dial connects to the listener. It has the signature of
 // http.Transport.DialContext; network and address do not matter.
-func (l *PipeListener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	there, here := newPipeBuffer(), newPipeBuffer()
+func (l *Listener) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	there, here := newBuffer(), newBuffer()
 	select {
-	case l.calls <- &pipeConn{in: there, out: here}:
-		return &pipeConn{in: here, out: there}, nil
+	case l.calls <- &conn{in: there, out: here}:
+		return &conn{in: here, out: there}, nil
 	case <-l.done:
 		return nil, net.ErrClosed
 	case <-ctx.Done():
@@ -62,13 +64,13 @@ func (l *PipeListener) Dial(ctx context.Context, _, _ string) (net.Conn, error) 
 	}
 }
 
-type pipeAddr struct{}
+type addr struct{}
 
-func (pipeAddr) Network() string { return "pipe" }
-func (pipeAddr) String() string  { return "pipe" }
+func (addr) Network() string { return "pipe" }
+func (addr) String() string  { return "pipe" }
 
-// pipeBuffer is one direction of a connection.
-type pipeBuffer struct {
+// buffer is one direction of a connection.
+type buffer struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
 	data       []byte
@@ -78,8 +80,8 @@ type pipeBuffer struct {
 	writeLimit limit
 }
 
-func newPipeBuffer() *pipeBuffer {
-	b := &pipeBuffer{}
+func newBuffer() *buffer {
+	b := &buffer{}
 	b.changed = sync.NewCond(&b.mu)
 	return b
 }
@@ -92,7 +94,7 @@ type limit struct {
 
 func (l *limit) passed() bool { return !l.at.IsZero() && !time.Now().Before(l.at) }
 
-func (b *pipeBuffer) setLimit(l *limit, t time.Time) {
+func (b *buffer) setLimit(l *limit, t time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if l.timer != nil {
@@ -109,7 +111,7 @@ func (b *pipeBuffer) setLimit(l *limit, t time.Time) {
 	b.changed.Broadcast()
 }
 
-func (b *pipeBuffer) read(p []byte) (int, error) {
+func (b *buffer) read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for {
@@ -130,7 +132,7 @@ func (b *pipeBuffer) read(p []byte) (int, error) {
 	}
 }
 
-func (b *pipeBuffer) write(p []byte) (int, error) {
+func (b *buffer) write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	written := 0
@@ -145,7 +147,7 @@ func (b *pipeBuffer) write(p []byte) (int, error) {
 		case written == len(p):
 			return written, nil
 		}
-		if n := min(pipeRoom-len(b.data), len(p)-written); n > 0 {
+		if n := min(room-len(b.data), len(p)-written); n > 0 {
 			b.data = append(b.data, p[written:written+n]...)
 			written += n
 			b.changed.Broadcast()
@@ -155,7 +157,7 @@ func (b *pipeBuffer) write(p []byte) (int, error) {
 	}
 }
 
-func (b *pipeBuffer) close(side *bool) error {
+func (b *buffer) close(side *bool) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	*side = true
@@ -163,28 +165,28 @@ func (b *pipeBuffer) close(side *bool) error {
 	return nil
 }
 
-// pipeConn is one end of a connection.
-type pipeConn struct{ in, out *pipeBuffer }
+// conn is one end of a connection.
+type conn struct{ in, out *buffer }
 
-func (c *pipeConn) Read(p []byte) (int, error)  { return c.in.read(p) }
-func (c *pipeConn) Write(p []byte) (int, error) { return c.out.write(p) }
-func (c *pipeConn) LocalAddr() net.Addr         { return pipeAddr{} }
-func (c *pipeConn) RemoteAddr() net.Addr        { return pipeAddr{} }
+func (c *conn) Read(p []byte) (int, error)  { return c.in.read(p) }
+func (c *conn) Write(p []byte) (int, error) { return c.out.write(p) }
+func (c *conn) LocalAddr() net.Addr         { return addr{} }
+func (c *conn) RemoteAddr() net.Addr        { return addr{} }
 
-func (c *pipeConn) Close() error {
+func (c *conn) Close() error {
 	return errors.Join(c.in.close(&c.in.gone), c.out.close(&c.out.ended))
 }
 
-func (c *pipeConn) SetDeadline(t time.Time) error {
+func (c *conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-func (c *pipeConn) SetReadDeadline(t time.Time) error {
+func (c *conn) SetReadDeadline(t time.Time) error {
 	c.in.setLimit(&c.in.readLimit, t)
 	return nil
 }
 
-func (c *pipeConn) SetWriteDeadline(t time.Time) error {
+func (c *conn) SetWriteDeadline(t time.Time) error {
 	c.out.setLimit(&c.out.writeLimit, t)
 	return nil
 }

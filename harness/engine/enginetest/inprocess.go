@@ -1,4 +1,6 @@
-package engine
+// Package enginetest is an engine for tests: the simulated one, in the process of
+// the test.
+package enginetest
 
 import (
 	"context"
@@ -8,11 +10,14 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/pflag"
 
+	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/harness/internal/pipe"
 	"github.com/aituner/opprof/harness/sim"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/steps"
@@ -25,7 +30,7 @@ import (
 type InProcess struct {
 	// Sabotage returns faults for one start, in the text form of
 	// `opbench sim serve --fault`; nil commits none.
-	Sabotage func(spec Spec) []string
+	Sabotage func(spec engine.Spec) []string
 }
 
 // Describe marks the software as simulated.
@@ -37,8 +42,9 @@ func (*InProcess) Describe(context.Context) (map[string]string, error) {
 func (*InProcess) Close() error { return nil }
 
 // Start starts one simulated server with the scenario's arguments.
-func (e *InProcess) Start(_ context.Context, spec Spec) (Server, error) {
-	cfg, faults, err := e.settings(spec)
+func (e *InProcess) Start(_ context.Context, spec engine.Spec) (engine.Server, error) {
+	args := engine.LongOptions(scenario(spec).ArmArgs(spec.Arm))
+	cfg, faults, err := e.settings(spec, args)
 	if err != nil {
 		return nil, err
 	}
@@ -46,39 +52,36 @@ func (e *InProcess) Start(_ context.Context, spec Spec) (Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start simulated engine: %w", err)
 	}
-	s := &inProcess{log: log, idle: faults.IdleTimeout(), done: make(chan struct{}), tail: &logTail{}}
-	cfg.Log = io.MultiWriter(log, lineWriter{s.tail})
+	s := &inProcess{log: log, idle: faults.IdleTimeout(), done: make(chan struct{})}
+	cfg.Log = io.MultiWriter(log, &s.seen)
 	if s.engine, err = sim.New(cfg, faults); err != nil {
 		log.Close()
 		return nil, fmt.Errorf("start simulated engine: %w", err)
 	}
 	s.info = results.Server{Engine: string(scenarios.EngineSim), Simulated: true, Patch: spec.Arm.Patch, Model: spec.Nonce,
-		Command: append([]string{"opbench", "sim", "serve"}, longOptions(spec.args())...), Env: envTokens(recorderEnv(spec), spec, ""),
-		Versions: map[string]string{"engine": "simulated"}, Backends: readBackends(log.Name())}
+		Command: append([]string{"opbench", "sim", "serve"}, args...), Env: scenario(spec).ArmEnv(spec.Arm),
+		Versions: map[string]string{"engine": "simulated"}, Backends: engine.ReadBackends(log.Name())}
 	s.serve()
 	return s, nil
 }
 
-func recorderEnv(spec Spec) map[string]string {
-	env := map[string]string{}
-	addEnv(env, spec)
-	return env
-}
+func scenario(spec engine.Spec) *scenarios.Scenario { return &scenarios.Scenario{Engine: spec.Engine} }
 
-func (e *InProcess) settings(spec Spec) (sim.Config, sim.Faults, error) {
+// settings reads options as opbench sim serve does.
+func (e *InProcess) settings(spec engine.Spec, args []string) (sim.Config, sim.Faults, error) {
 	cfg := sim.DefaultConfig()
 	var faults sim.Faults
 	fs := pflag.NewFlagSet("sim serve", pflag.ContinueOnError)
 	cfg.Flags(fs)
 	faults.Flags(fs)
-	args := longOptions(spec.args())
 	if e.Sabotage != nil {
 		for _, f := range e.Sabotage(spec) {
-			args = append(args, "--fault", f)
+			args = append(slices.Clip(args), "--fault", f)
 		}
 	}
 	err := fs.Parse(args)
-	cfg.Model, cfg.RecordDir = spec.Nonce, recorderEnv(spec)[scenarios.RecorderVariable]
+	cfg.Model = spec.Nonce
+	cfg.RecordDir = strings.ReplaceAll(scenario(spec).ArmEnv(spec.Arm)[scenarios.RecorderVariable], scenarios.RunDirToken, spec.RunDir)
 	if faults.Unasked() {
 		cfg.RecordDir = filepath.Join(spec.RunDir, steps.Folder)
 	}
@@ -91,19 +94,19 @@ func (e *InProcess) settings(spec Spec) (sim.Config, sim.Faults, error) {
 // inProcess is a simulated server in this process.
 type inProcess struct {
 	engine *sim.Engine
-	pipe   *sim.PipeListener
+	pipe   *pipe.Listener
 	http   *http.Server
 	cancel context.CancelFunc
 	log    *os.File
 	idle   time.Duration // idle connections are closed after it; 0: never
-	tail   *logTail
+	seen   engine.Log
 	info   results.Server
 	done   chan struct{} // closed when the engine's loop has ended
 	ended  error
 }
 
 func (s *inProcess) serve() {
-	s.pipe = sim.NewPipeListener()
+	s.pipe = pipe.Listen()
 	s.http = &http.Server{Handler: s.engine.Handler(), IdleTimeout: s.idle}
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel
@@ -117,8 +120,8 @@ func (s *inProcess) serve() {
 
 func (s *inProcess) Dial(ctx context.Context) (net.Conn, error) { return s.pipe.Dial(ctx, "", "") }
 func (s *inProcess) Info() results.Server                       { return s.info }
-func (s *inProcess) LogFindings() []results.LogLine             { return s.tail.findings() }
-func (s *inProcess) GPUs() *GPUs                                { return nil }
+func (s *inProcess) LogFindings() []results.LogLine             { return s.seen.Findings() }
+func (s *inProcess) GPUs() *engine.GPUs                         { return nil }
 func (s *inProcess) CPUSeconds() map[string]float64             { return map[string]float64{} }
 
 // Prove says what is true of a listener in memory: there is one and it is ours.
@@ -143,14 +146,4 @@ func (s *inProcess) Stop() results.Stop {
 	err := s.engine.Close()
 	s.log.Close()
 	return results.Stop{Requested: !dead, Graceful: !dead && err == nil, Seconds: time.Since(begin).Seconds()}
-}
-
-// lineWriter hands whole writes, which are lines, to the rules of a log.
-type lineWriter struct{ tail *logTail }
-
-func (w lineWriter) Write(p []byte) (int, error) {
-	for _, l := range strings.Split(strings.TrimSuffix(string(p), "\n"), "\n") {
-		w.tail.line(l)
-	}
-	return len(p), nil
 }

@@ -1,6 +1,6 @@
-// Command serve runs the fake GitHub of tests for a shell script:
+// Command servegithub runs the fake GitHub of tests for a shell script:
 //
-//	serve -pull 7=SHA -url FILE -state FILE [-fault NAME]...
+//	servegithub -pull 7=SHA -url FILE -state FILE [-fault NAME]...
 //
 // It listens on a free port of this machine, writes its address into one file
 // and after each change everything that it holds into the other, until it is
@@ -24,14 +24,14 @@ import (
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "fakegithub:", err)
+		fmt.Fprintln(os.Stderr, "servegithub:", err)
 		os.Exit(1)
 	}
 }
 
 func run(args []string) error {
 	s := &fakegithub.Server{Pulls: map[int]string{}}
-	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	flags := flag.NewFlagSet("servegithub", flag.ContinueOnError)
 	address := flags.String("url", "", "file for the address")
 	state := flags.String("state", "", "file for what the server holds")
 	flags.Func("pull", "NUMBER=SHA of a pull request", func(text string) error {
@@ -59,7 +59,7 @@ func run(args []string) error {
 		writing.Lock()
 		defer writing.Unlock()
 		if err := save(*state, s.State()); err != nil {
-			fmt.Fprintln(os.Stderr, "fakegithub:", err)
+			fmt.Fprintln(os.Stderr, "servegithub:", err)
 		}
 	}
 	s.Changed()

@@ -1,4 +1,4 @@
-package sim
+package pipe
 
 import (
 	"bytes"
@@ -18,7 +18,7 @@ import (
 func connect(t *testing.T, body func(t *testing.T, client, server net.Conn)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		l := NewPipeListener()
+		l := Listen()
 		accepted := make(chan net.Conn, 1)
 		go func() {
 			c, err := l.Accept()
@@ -47,7 +47,7 @@ func TestPipeHoldsWhatNobodyReadsYet(t *testing.T) {
 
 func TestPipeMakesAWriterWaitForRoom(t *testing.T) {
 	connect(t, func(t *testing.T, client, server net.Conn) {
-		sent := bytes.Repeat([]byte("0123456789"), pipeRoom/5)
+		sent := bytes.Repeat([]byte("0123456789"), room/5)
 		written := make(chan int, 1)
 		go func() {
 			n, err := server.Write(sent)
@@ -80,9 +80,9 @@ func TestPipeDeadlines(t *testing.T) {
 		assert.NoError(t, err)
 
 		require.NoError(t, server.SetWriteDeadline(time.Now().Add(time.Second)))
-		n, err = server.Write(make([]byte, pipeRoom+1))
+		n, err = server.Write(make([]byte, room+1))
 		assert.ErrorIs(t, err, os.ErrDeadlineExceeded)
-		assert.Equal(t, pipeRoom, n)
+		assert.Equal(t, room, n)
 	})
 }
 
@@ -100,8 +100,8 @@ func TestPipeEnds(t *testing.T) {
 	})
 }
 
-func TestPipeListenerEnds(t *testing.T) {
-	l := NewPipeListener()
+func TestListenerEnds(t *testing.T) {
+	l := Listen()
 	require.NoError(t, l.Close())
 	require.NoError(t, l.Close())
 	_, err := l.Accept()
@@ -110,6 +110,6 @@ func TestPipeListenerEnds(t *testing.T) {
 	assert.ErrorIs(t, err, net.ErrClosed)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = NewPipeListener().Dial(ctx, "", "")
+	_, err = Listen().Dial(ctx, "", "")
 	assert.ErrorIs(t, err, context.Canceled)
 }
