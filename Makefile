@@ -4,6 +4,7 @@
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
 # make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; under half an hour on two free cores
+# make house        how long each package is, and how much of it hangs together
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
@@ -16,7 +17,7 @@ DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-reader bench-client
+.PHONY: build quickstart test lint house vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-reader bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -32,6 +33,9 @@ lint:
 	go run $(STATICCHECK) ./...
 	@dead=$$(go run $(DEADCODE) ./bench/...) && test -z "$$dead" || { echo "no command reaches $$dead"; exit 1; }
 	go run $(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
+
+house:
+	@go run ./bench/internal/house/print
 
 test: lint build
 	go test ./...

@@ -27,7 +27,7 @@ var mayImport = []struct {
 	{"results", []string{"scenarios", "patches", "results"}},
 	{"harness", []string{"scenarios", "patches", "results", "harness"}},
 	{"report", []string{"scenarios", "patches", "results", "report"}},
-	{"bench", []string{"scenarios", "patches", "results", "harness", "report"}},
+	{"bench", []string{"scenarios", "patches", "results", "harness", "report", "bench"}},
 }
 
 type listed struct {

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/aituner/opprof/bench/internal/house"
+)
+
+// roomLines is how long a package may be: what one reads in a sitting.
+const roomLines = 2500
+
+// crowded says what is too much in a package. One that stood at 7170bf8 may become
+// no worse: its largest cycle takes no more files, or a smaller share of them, and
+// if it was longer than a room then, features may add a twentieth. Every other one,
+// above all report's rooms, is a room with at most half of its files in one cycle.
+func crowded(p house.Package, before map[string]house.Package) []string {
+	limit := house.Package{Lines: roomLines, Files: 2, InCycle: 1}
+	was, stood := before[p.Path]
+	if stood {
+		limit, limit.Lines = was, max(roomLines, was.Lines+was.Lines/20)
+	}
+	var bad []string
+	if p.Lines > limit.Lines {
+		bad = append(bad, fmt.Sprintf("%s has %d lines, more than %d: give a part of it a package of its own", p.Path, p.Lines, limit.Lines))
+	}
+	if p.Share() > limit.Share() && (!stood || p.InCycle > was.InCycle) {
+		bad = append(bad, fmt.Sprintf("%s: %d of %d files refer to each other in a circle, more than %.0f %%: let one side not know the other",
+			p.Path, p.InCycle, p.Files, 100*limit.Share()))
+	}
+	return bad
+}
+
+// isRoom reports whether a package is one of report's rooms.
+func isRoom(p string) bool {
+	others := []string{"report/stat", "report/export", "report/post"}
+	return path.Dir(p) == "report" && !slices.Contains(others, p)
+}
+
+// packagesBefore are those of 7170bf8 by path.
+func packagesBefore(t *testing.T) map[string]house.Package {
+	t.Helper()
+	text, err := os.ReadFile("testdata/house.txt")
+	require.NoError(t, err)
+	rows, err := house.ReadTable(string(text))
+	require.NoError(t, err)
+	before := map[string]house.Package{}
+	for _, p := range rows {
+		before[p.Path] = p
+	}
+	return before
+}
+
+// No package becomes what report was: 56 files of which 51 knew each other. The
+// table in testdata is what make house printed at 7170bf8.
+func TestPackagesStayReadable(t *testing.T) {
+	all, err := house.Measure("..")
+	require.NoError(t, err)
+	require.Greater(t, len(all), 20)
+	before := packagesBefore(t)
+	gone := packagesBefore(t)
+	for _, p := range all {
+		assert.Empty(t, crowded(p, before))
+		delete(gone, p.Path)
+		if isRoom(p.Path) {
+			assert.NotContains(t, before, p.Path, "a room of report is held to the rule of rooms")
+			assert.NotContains(t, before, "report", "report has rooms: take its row out of testdata/house.txt")
+		}
+	}
+	assert.Empty(t, gone, "no such packages: take their rows out of testdata/house.txt")
+}
+
+func TestCrowdedPackagesAreFound(t *testing.T) {
+	before := map[string]house.Package{"bench": {Path: "bench", Lines: 3000, Files: 10, InCycle: 4}, "small": {Path: "small", Lines: 100, Files: 4}}
+	for _, c := range []struct {
+		p    house.Package
+		want int
+	}{
+		{house.Package{Path: "report/judge", Lines: 2500, Files: 20, InCycle: 10}, 0},
+		{house.Package{Path: "report/judge", Lines: 2501, Files: 20, InCycle: 11}, 2},
+		{house.Package{Path: "bench", Lines: 3150, Files: 11, InCycle: 4}, 0},
+		{house.Package{Path: "bench", Lines: 3000, Files: 8, InCycle: 4}, 0}, // files left, and none of the cycle
+		{house.Package{Path: "bench", Lines: 3000, Files: 13, InCycle: 5}, 0},
+		{house.Package{Path: "bench", Lines: 3151, Files: 10, InCycle: 5}, 2},
+		{house.Package{Path: "small", Lines: 2500, Files: 20}, 0},
+		{house.Package{Path: "small", Lines: 100, Files: 20, InCycle: 2}, 1},
+	} {
+		assert.Len(t, crowded(c.p, before), c.want, "%+v", c.p)
+	}
+	assert.True(t, isRoom("report/view"))
+	for _, other := range []string{"report", "report/stat", "report/post/fakegithub", "harness/load"} {
+		assert.False(t, isRoom(other), other)
+	}
+}
