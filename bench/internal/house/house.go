@@ -41,21 +41,6 @@ func Table(all []Package) string {
 	return b.String()
 }
 
-// ReadTable reads what Table wrote.
-func ReadTable(text string) ([]Package, error) {
-	_, rows, _ := strings.Cut(text, "\n")
-	var all []Package
-	for row := range strings.Lines(rows) {
-		var p Package
-		var share float64
-		if _, err := fmt.Sscanf(row, "%d %d %d %f%% %s", &p.Lines, &p.Files, &p.InCycle, &share, &p.Path); err != nil {
-			return nil, fmt.Errorf("read the table of packages: row %q: %w", row, err)
-		}
-		all = append(all, p)
-	}
-	return all, nil
-}
-
 // source is what go list says about a package.
 type source struct {
 	ImportPath, Dir, Export string

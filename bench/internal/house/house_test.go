@@ -38,10 +38,7 @@ func TestMeasureFindsACycle(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Package{{"line", 7, 2, 0}, {"ring", 21, 5, 3}}, all)
 	assert.InDelta(t, 0.6, all[1].Share(), 1e-12)
-
-	back, err := ReadTable(Table(all))
-	require.NoError(t, err)
-	assert.Equal(t, all, back)
+	assert.Equal(t, "lines  files  in cycle  share  package\n    7      2         0     0%  line\n   21      5         3    60%  ring\n", Table(all))
 }
 
 // What can't be measured must not pass as a package without cycles.
@@ -50,6 +47,4 @@ func TestMeasureSaysWhatIsWrong(t *testing.T) {
 	assert.ErrorContains(t, err, "undefined: B")
 	_, err = Measure(t.TempDir())
 	assert.ErrorContains(t, err, "list the packages")
-	_, err = ReadTable("lines\nmany 1 0 0% bench\n")
-	assert.ErrorContains(t, err, "many 1")
 }
