@@ -29,11 +29,12 @@ func crowded(p house.Package, before map[string]house.Package) []string {
 	}
 	var bad []string
 	if p.Lines > limit.Lines {
-		bad = append(bad, fmt.Sprintf("%s has %d lines, more than %d: give a part of it a package of its own", p.Path, p.Lines, limit.Lines))
+		bad = append(bad, fmt.Sprintf("%s has %d lines, more than %d: give a part of it a package of its own",
+			p.Path, p.Lines, limit.Lines))
 	}
 	if p.Share() > limit.Share() && (!stood || p.InCycle > was.InCycle) {
-		bad = append(bad, fmt.Sprintf("%s: %d of %d files refer to each other in a circle, more than %.0f %%: let one side not know the other",
-			p.Path, p.InCycle, p.Files, 100*limit.Share()))
+		bad = append(bad, fmt.Sprintf("%s: %d of %d files refer to each other in a circle, more than %.0f %%: "+
+			"let one side not know the other", p.Path, p.InCycle, p.Files, 100*limit.Share()))
 	}
 	return bad
 }
@@ -81,7 +82,10 @@ func TestPackagesStayReadable(t *testing.T) {
 }
 
 func TestCrowdedPackagesAreFound(t *testing.T) {
-	before := map[string]house.Package{"bench": {Path: "bench", Lines: 3000, Files: 10, InCycle: 4}, "small": {Path: "small", Lines: 100, Files: 4}}
+	before := map[string]house.Package{
+		"bench": {Path: "bench", Lines: 3000, Files: 10, InCycle: 4},
+		"small": {Path: "small", Lines: 100, Files: 4},
+	}
 	for _, c := range []struct {
 		p    house.Package
 		want int

@@ -38,7 +38,9 @@ func TestMeasureFindsACycle(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Package{{"line", 7, 2, 0}, {"ring", 21, 5, 3}}, all)
 	assert.InDelta(t, 0.6, all[1].Share(), 1e-12)
-	assert.Equal(t, "lines  files  in cycle  share  package\n    7      2         0     0%  line\n   21      5         3    60%  ring\n", Table(all))
+	assert.Equal(t, "lines  files  in cycle  share  package\n"+
+		"    7      2         0     0%  line\n"+
+		"   21      5         3    60%  ring\n", Table(all))
 }
 
 // What can't be measured must not pass as a package without cycles.
