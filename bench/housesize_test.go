@@ -48,7 +48,7 @@ func isRoom(p string) bool {
 // packagesBefore are those of 7170bf8 by path.
 func packagesBefore(t *testing.T) map[string]house.Package {
 	t.Helper()
-	text, err := os.ReadFile("testdata/house.txt")
+	text, err := os.ReadFile("testdata/house/packages.txt")
 	require.NoError(t, err)
 	_, rows, _ := strings.Cut(string(text), "\n") // without the heading
 	before := map[string]house.Package{}
@@ -75,10 +75,10 @@ func TestPackagesStayReadable(t *testing.T) {
 		delete(gone, p.Path)
 		if isRoom(p.Path) {
 			assert.NotContains(t, before, p.Path, "a room of report is held to the rule of rooms")
-			assert.NotContains(t, before, "report", "report has rooms: take its row out of testdata/house.txt")
+			assert.NotContains(t, before, "report", "report has rooms: take its row out of testdata/house/packages.txt")
 		}
 	}
-	assert.Empty(t, gone, "no such packages: take their rows out of testdata/house.txt")
+	assert.Empty(t, gone, "no such packages: take their rows out of testdata/house/packages.txt")
 }
 
 func TestCrowdedPackagesAreFound(t *testing.T) {
