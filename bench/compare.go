@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -31,12 +31,12 @@ vLLM version and the host must be the same; --except excuses the last two.`,
 		Example: "opbench compare results/campaigns/vllm-cpu-aa results/campaigns/vllm-cpu-second-aa\n  opbench compare DIR --baseline r1 --candidate r2",
 		Args:    usage(cobra.RangeArgs(1, 2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := f.compare(args)
+			r, err := f.compare(args, a.build.Version)
 			if err != nil {
 				return err
 			}
 			if f.asJSON {
-				return report.WriteIndented(a.stdout, r)
+				return a.printJSON(r)
 			}
 			return report.WriteComparison(a.stdout, r)
 		},
@@ -49,30 +49,25 @@ vLLM version and the host must be the same; --except excuses the last two.`,
 	return c
 }
 
-func (f *compareFlags) compare(dirs []string) (*report.Revisions, error) {
+// compare compares what the flags ask for; tool is the version to stamp.
+func (f *compareFlags) compare(dirs []string, tool string) (*report.Revisions, error) {
 	if err := f.check(dirs); err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, usageError(err)
 	}
 	a, err := load(dirs[0])
 	if err != nil {
 		return nil, err
 	}
 	if len(dirs) == 1 {
-		r, err := report.CompareArms(a, f.baseline, f.candidate, version)
-		if err != nil {
-			return nil, judged(err)
-		}
-		return r, nil
+		r, err := report.CompareArms(a, f.baseline, f.candidate, tool)
+		return r, reportError(err)
 	}
 	b, err := load(dirs[1])
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.CompareCampaigns(a, b, f.baseline, f.candidate, f.except, version)
-	if err != nil {
-		return nil, judged(err)
-	}
-	return r, nil
+	r, err := report.CompareCampaigns(a, b, f.baseline, f.candidate, f.except, tool)
+	return r, reportError(err)
 }
 
 func (f *compareFlags) check(dirs []string) error {

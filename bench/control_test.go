@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -67,7 +67,7 @@ func tryScenario(t *testing.T, scenario, out string, f runFlags, sabotage func(e
 	plan, err := harness.Plan(s, "control-test.yaml", []byte(scenario), version)
 	require.NoError(t, err)
 	var text bytes.Buffer
-	a := &app{stdout: &text, stderr: &text}
+	a := &app{stdout: &text, stderr: &text, build: testBuild}
 	f.quiet = true
 	err = a.tryOn(context.Background(), &engine.InProcess{Sabotage: sabotage},
 		control{"control-test.yaml", s, []byte(scenario), out}, f, plan.Hash)

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/engine"
-	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
@@ -42,7 +41,7 @@ func planned(t *testing.T, args string, changes ...string) string {
 
 // execute works on a run directory as opbench does, on the bubble's clock.
 func execute(ctx context.Context, dir string, edit func(*harness.Options)) error {
-	opt := harness.Options{Engine: &engine.InProcess{}, Look: look, Tool: version}
+	opt := harness.Options{Engine: &engine.InProcess{}, Look: tested.look, Tool: version}
 	if edit != nil {
 		edit(&opt)
 	}
@@ -91,7 +90,7 @@ func TestGoingOnAfterALookIsFound(t *testing.T) {
 		require.NoError(t, execute(t.Context(), dir, func(o *harness.Options) { o.Look = blind }))
 		v := mustView(t, dir)
 		assert.Equal(t, "INVALID(look ignored)", v.Result, v.Sentence)
-		assert.Equal(t, report.ExitInvalid, v.ExitCode)
+		assert.Equal(t, exitInvalid, v.ExitCode)
 	})
 }
 
@@ -184,7 +183,7 @@ func TestDesignOnTheCommandLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.yaml")
 	text := strings.Replace(fmt.Sprintf(gateScenario, `noise: 1%`), "design: {blocks: 6, seed: 5, burn_in_blocks: 1, cooldown: 1s}", twoLooks, 1)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	p, err := loadPlan(file)
+	p, err := tested.loadPlan(file)
 	require.NoError(t, err)
 	assert.Contains(t, describePlan(p), "judged after 6 12 blocks; a PASS or a FAIL ends the campaign there")
 }

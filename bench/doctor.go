@@ -1,8 +1,7 @@
-package main
+package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"text/tabwriter"
@@ -29,8 +28,8 @@ fails, else 0: warnings do not count. harness/preflight/README.md lists them.`,
 			plan := &results.Plan{}
 			if len(args) == 1 {
 				var err error
-				if plan, err = loadPlan(args[0], given...); err != nil {
-					return &exitError{exitUsage, err}
+				if plan, err = a.loadPlan(args[0], given...); err != nil {
+					return usageError(err)
 				}
 			}
 			checks := a.examine(c.Context(), plan, out)
@@ -78,7 +77,7 @@ func refusal(checks []preflight.Check) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{exitInfrastructure, fmt.Errorf("%d of %d checks of this machine failed", n, len(checks))}
+	return infrastructuref("%d of %d checks of this machine failed", n, len(checks))
 }
 
 // preflight refuses to begin where a check fails, and says what else was seen.
@@ -89,7 +88,7 @@ func (a *app) preflight(ctx context.Context, plan *results.Plan, folder string, 
 	}
 	checks := a.examine(ctx, plan, folder)
 	if ctx.Err() != nil {
-		return &exitError{exitStopped, fmt.Errorf("preflight: %w", context.Cause(ctx))}
+		return stoppedf("preflight: %w", context.Cause(ctx))
 	}
 	for _, c := range checks {
 		if c.Status == preflight.Fail || c.Status == preflight.Warn {
@@ -97,16 +96,14 @@ func (a *app) preflight(ctx context.Context, plan *results.Plan, folder string, 
 		}
 	}
 	if err := refusal(checks); err != nil {
-		return &exitError{exitInfrastructure, fmt.Errorf("%w; nothing was started (--skip-preflight begins all the same)", err)}
+		return infrastructuref("%w; nothing was started (--skip-preflight begins all the same)", err)
 	}
 	return nil
 }
 
 func (a *app) printHealth(plan *results.Plan, checks []preflight.Check, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
+		return a.printJSON(struct {
 			Schema   int               `json:"schema"`
 			Kind     string            `json:"kind"`
 			Scenario string            `json:"scenario,omitempty"`

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -36,13 +36,9 @@ the exit code is 0 whatever the verdict: opbench gate gives it.`,
 		Example: "opbench export --format junit -o junit.xml results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if err := f.check(); err != nil {
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			}
-			campaign, err := load(args[0])
-			if err != nil {
-				return err
-			}
-			v, err := report.Build(campaign, version)
+			campaign, v, err := a.judge(args[0])
 			if err != nil {
 				return err
 			}
@@ -90,22 +86,11 @@ func (a *app) export(f *exportFlags, c *results.Campaign, v *report.View) error 
 	})
 }
 
-// output writes to a file, or to standard output if there is none.
-func (a *app) output(path string, write func(io.Writer) error) error {
-	if path == "" {
-		return write(a.stdout)
-	}
-	return export.ToFile(path, write)
-}
-
 // exported gives an error of an export its exit code: what the format refuses,
 // or else a file that can't be written.
 func exported(err error) error {
-	if err == nil {
-		return nil
-	}
 	if refused := (*export.RefusedError)(nil); errors.As(err, &refused) {
-		return &exitError{refused.Code, err}
+		return withCode(refused.Code, err)
 	}
-	return &exitError{exitInfrastructure, err}
+	return infrastructureError(err)
 }

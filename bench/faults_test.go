@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -43,8 +43,8 @@ type faultCase struct {
 // exitOf is the exit code that belongs to a verdict.
 func exitOf(result string) int {
 	kind, _, _ := strings.Cut(result, "(")
-	return map[string]int{"PASS": report.ExitPass, "FAIL": report.ExitFail, "INCONCLUSIVE": report.ExitInconclusive,
-		"INVALID": report.ExitInvalid, "UNFINISHED": report.ExitUnfinished}[kind]
+	return map[string]int{"PASS": exitPass, "FAIL": exitFail, "INCONCLUSIVE": exitInconclusive,
+		"INVALID": exitInvalid, "UNFINISHED": exitStopped}[kind]
 }
 
 func (c *faultCase) sabotage(s engine.Spec) []string {

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -23,9 +23,9 @@ of them. A last line without an end is left out and said; any other damage ends 
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case format != "parquet" && format != "json":
-				return &exitError{exitUsage, fmt.Errorf("--format %q: use parquet or json", format)}
+				return usagef("--format %q: use parquet or json", format)
 			case format == "parquet" && out == "":
-				return &exitError{exitUsage, errors.New("--format parquet is binary: name a file with -o")}
+				return usagef("--format parquet is binary: name a file with -o")
 			}
 			var files []steps.File
 			err := a.output(out, func(w io.Writer) (err error) {
@@ -47,9 +47,9 @@ of them. A last line without an end is left out and said; any other damage ends 
 // written.
 func badRecords(err error) error {
 	if damage := (*steps.DamageError)(nil); errors.As(err, &damage) || errors.Is(err, os.ErrNotExist) {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
-	return &exitError{exitInfrastructure, err}
+	return infrastructureError(err)
 }
 
 // sayExported counts what was written to a file, and names cut ends.

@@ -1,9 +1,6 @@
-package main
+package bench
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/aituner/opprof/results"
@@ -24,7 +21,7 @@ too; exit code 12 if one fails. Step times are within 0.4 %.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := steps.Overview(args)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			}
 			if s.Records > 0 {
 				if err := a.printSurvey(s, asJSON); err != nil {
@@ -42,9 +39,7 @@ func (a *app) printSurvey(s *steps.Survey, asJSON bool) error {
 	if !asJSON {
 		return writeSurvey(a.stdout, s)
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return a.printJSON(struct {
 		Schema int    `json:"schema"`
 		Kind   string `json:"kind"`
 		*steps.Survey
@@ -56,10 +51,10 @@ func surveyVerdict(s *steps.Survey) error {
 	failed := slices.DeleteFunc(slices.Clone(s.Checks), func(c results.Check) bool { return c.Failed == 0 || c.Warning })
 	switch {
 	case len(failed) > 0:
-		return &exitError{exitInvalid, fmt.Errorf("%d of %d checks failed, the first is %s: %s (opbench layer1 check lists all)",
-			len(failed), len(s.Checks), failed[0].ID, failed[0].First)}
+		return invalidf("%d of %d checks failed, the first is %s: %s (opbench layer1 check lists all)",
+			len(failed), len(s.Checks), failed[0].ID, failed[0].First)
 	case s.Records == 0:
-		return &exitError{exitInvalid, errors.New("the files hold no record: the recorder saw no step")}
+		return invalidf("the files hold no record: the recorder saw no step")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
-package main
+package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"text/tabwriter"
 
@@ -32,7 +31,7 @@ own files with three lines of it.`,
 			changes, err := patches.Diff(from, to)
 			switch {
 			case err != nil:
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			case asJSON:
 				return a.printChangesJSON(from, to, changes)
 			}
@@ -61,9 +60,7 @@ func (a *app) printChanges(from, to patches.Revision, changes []patches.Change, 
 }
 
 func (a *app) printChangesJSON(from, to patches.Revision, changes []patches.Change) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return a.printJSON(struct {
 		Schema int              `json:"schema"`
 		Kind   string           `json:"kind"`
 		From   string           `json:"from"`

@@ -1,7 +1,6 @@
-package main
+package bench
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/aituner/opprof/patches"
@@ -59,9 +58,7 @@ func (a *app) printRevisions() error {
 		}
 		all = append(all, one)
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return a.printJSON(struct {
 		Schema    int              `json:"schema"`
 		Kind      string           `json:"kind"`
 		Revisions []listedRevision `json:"revisions"`

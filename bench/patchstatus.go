@@ -1,9 +1,7 @@
-package main
+package bench
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -41,11 +39,11 @@ from there. Nothing is ever applied: a revision fits one commit, this is for car
 
 func (a *app) patchStatus(dir string, f statusFlags) error {
 	if f.upstream != "" && !f.drift {
-		return &exitError{exitUsage, errors.New("--upstream is for --drift; give both")}
+		return usagef("--upstream is for --drift; give both")
 	}
 	s, err := patches.Inspect(dir)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	var d *patches.Drift
 	if f.drift {
@@ -60,8 +58,8 @@ func (a *app) patchStatus(dir string, f statusFlags) error {
 		a.printDrift(d)
 	}
 	if err == nil && s.State == patches.Foreign {
-		err = &exitError{exitInvalid, fmt.Errorf("%s is neither the pinned vLLM %s nor patched with one revision: %s",
-			dir, s.VLLM, strings.Join(s.Wrong(), ", "))}
+		err = invalidf("%s is neither the pinned vLLM %s nor patched with one revision: %s",
+			dir, s.VLLM, strings.Join(s.Wrong(), ", "))
 	}
 	return err
 }
@@ -73,7 +71,7 @@ func findDrift(dir string, f statusFlags) (*patches.Drift, error) {
 	}
 	d, err := patches.FindDrift(r, dir, f.upstream)
 	if err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, usageError(err)
 	}
 	return &d, nil
 }
@@ -145,9 +143,7 @@ func fateText(h patches.HunkDrift) string {
 }
 
 func (a *app) printStatusJSON(s patches.Status, d *patches.Drift) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return a.printJSON(struct {
 		Schema int    `json:"schema"`
 		Kind   string `json:"kind"`
 		patches.Status

@@ -1,7 +1,6 @@
-package main
+package bench
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -16,14 +15,12 @@ func (a *app) planCommand() *cobra.Command {
 		Use: "plan SCENARIO", Short: "Show what a campaign would do; nothing is started or written",
 		Example: "opbench plan scenarios/vllm-cpu.yaml", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := loadPlan(args[0], given...)
+			p, err := a.loadPlan(args[0], given...)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			}
 			if asJSON {
-				enc := json.NewEncoder(a.stdout)
-				enc.SetIndent("", "  ")
-				return enc.Encode(p)
+				return a.printJSON(p)
 			}
 			_, err = fmt.Fprint(a.stdout, describePlan(p))
 			return err

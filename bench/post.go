@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -67,17 +67,13 @@ verdict: for a job that only posts.`,
 
 // post gives the verdict of a run directory as gate does, and tells GitHub.
 func (a *app) post(dir string, f postFlags) error {
-	campaign, err := load(dir)
-	if err != nil {
-		return err
-	}
-	v, err := report.Build(campaign, version)
+	campaign, v, err := a.judge(dir)
 	if err != nil {
 		return err
 	}
 	target, result, err := a.address(&f, campaign, v)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	if f.dry {
 		if _, err := fmt.Fprint(a.stdout, result.Comment(target)); err != nil {
@@ -86,7 +82,7 @@ func (a *app) post(dir string, f postFlags) error {
 		return a.lenient(f.open, exitWith(v.ExitCode))
 	}
 	if err := report.Save(dir, v); err != nil { // first: what follows depends on a network
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	// One line: a line of a run's text must not become a workflow command.
 	if _, err := fmt.Fprintf(a.stdout, "%s  %s\n", v.Result, strings.Join(strings.Fields(v.Sentence), " ")); err != nil {

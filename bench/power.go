@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -42,7 +42,7 @@ Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
 			"  opbench power --sd 1.2%,2% --effect 0%,1% --html power.html",
 		Args: usage(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := f.table(args)
+			t, err := f.table(args, a.build.Version)
 			if err != nil {
 				return err
 			}
@@ -50,7 +50,7 @@ Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
 				return err
 			}
 			if f.asJSON {
-				err = report.WriteIndented(a.stdout, t)
+				err = a.printJSON(t)
 			} else {
 				err = report.WritePower(a.stdout, t)
 			}
@@ -74,35 +74,30 @@ Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
 	return c
 }
 
-// table computes what was asked for; wrong flags are the user's mistake.
-func (f *powerFlags) table(args []string) (*report.PowerTable, error) {
+// table computes what was asked for; wrong flags are the user's mistake. tool is
+// the version to stamp.
+func (f *powerFlags) table(args []string, tool string) (*report.PowerTable, error) {
 	plan, err := f.plan()
 	if err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, usageError(err)
 	}
 	sds, err := f.spreads()
 	if err == nil && (len(args) == 1) == (len(sds) > 0) {
 		err = errors.New("give either a run directory with equal arms, or spreads (--sd 1.2% or --cv 0.8%)")
 	}
 	if err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, usageError(err)
 	}
 	if len(args) == 0 {
-		t, err := report.PowerAt(sds, plan, version)
-		if err != nil {
-			return nil, &exitError{exitUsage, err}
-		}
-		return t, nil
+		t, err := report.PowerAt(sds, plan, tool)
+		return t, usageError(err)
 	}
 	campaign, err := load(args[0])
 	if err != nil {
 		return nil, err
 	}
-	t, err := report.PowerFromAA(campaign, plan, version)
-	if err != nil {
-		return nil, judged(err)
-	}
-	return t, nil
+	t, err := report.PowerFromAA(campaign, plan, tool)
+	return t, reportError(err)
 }
 
 func (f *powerFlags) plan() (report.PowerPlan, error) {
@@ -170,11 +165,11 @@ func (f *powerFlags) page(t *report.PowerTable) error {
 	}
 	out, err := os.Create(f.html)
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	defer out.Close()
 	if err := report.WritePowerHTML(out, t); err != nil {
-		return &exitError{exitInfrastructure, fmt.Errorf("write %s: %w", f.html, err)}
+		return infrastructuref("write %s: %w", f.html, err)
 	}
 	return out.Close()
 }

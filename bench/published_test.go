@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -38,7 +38,7 @@ func publishedCampaigns(t *testing.T) []string {
 // Every published report is what its measured files give, byte for byte.
 func TestPublishedCampaignsRenderAgain(t *testing.T) {
 	for _, dir := range publishedCampaigns(t) {
-		v, err := buildView(dir)
+		_, v, err := tested.judge(dir)
 		require.NoError(t, err, dir)
 		assert.True(t, v.Finished, dir)
 		for name, render := range map[string]func(io.Writer, *report.View) error{
@@ -63,7 +63,7 @@ func TestPublishedComparisonsRenderAgain(t *testing.T) {
 	for _, path := range files {
 		arms := strings.Split(strings.TrimSuffix(filepath.Base(path), ".txt"), "-")
 		require.Len(t, arms, 3, path)
-		r, err := (&compareFlags{baseline: arms[1], candidate: arms[2]}).compare([]string{filepath.Dir(path)})
+		r, err := (&compareFlags{baseline: arms[1], candidate: arms[2]}).compare([]string{filepath.Dir(path)}, version)
 		require.NoError(t, err, path)
 		var b bytes.Buffer
 		require.NoError(t, report.WriteComparison(&b, r))

@@ -1,7 +1,6 @@
-package main
+package bench
 
 import (
-	"fmt"
 	"io"
 	"os"
 
@@ -23,15 +22,15 @@ func (a *app) reportCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			render, ok := renderers[format]
 			if !ok {
-				return &exitError{exitUsage, fmt.Errorf("--format %q: use text, markdown, html or json", format)}
+				return usagef("--format %q: use text, markdown, html or json", format)
 			}
-			v, err := buildView(args[0])
+			_, v, err := a.judge(args[0])
 			if err != nil {
 				return err
 			}
 			if save {
 				if err := report.Save(args[0], v); err != nil {
-					return &exitError{exitInfrastructure, err}
+					return infrastructureError(err)
 				}
 			}
 			if out == "" {
@@ -39,11 +38,11 @@ func (a *app) reportCommand() *cobra.Command {
 			}
 			f, err := os.Create(out)
 			if err != nil {
-				return &exitError{exitInfrastructure, err}
+				return infrastructureError(err)
 			}
 			defer f.Close()
 			if err := render(f, v); err != nil {
-				return &exitError{exitInfrastructure, fmt.Errorf("write %s: %w", out, err)}
+				return infrastructuref("write %s: %w", out, err)
 			}
 			return f.Close()
 		},
@@ -52,32 +51,5 @@ func (a *app) reportCommand() *cobra.Command {
 	completeWords(c, "format", renderers)
 	c.Flags().BoolVar(&save, "save", false, "also write verdict.json, report.md and report.html into DIR again")
 	c.Flags().StringVarP(&out, "output", "o", "", "file to write instead of standard output")
-	return c
-}
-
-func (a *app) gateCommand() *cobra.Command {
-	var asJSON bool
-	var open leniency
-	c := &cobra.Command{
-		Use: "gate DIR", Short: "Give the verdict of a run directory as the exit code",
-		Example: "opbench gate results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			v, err := buildView(args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = report.WriteJSON(a.stdout, v)
-			} else {
-				_, err = fmt.Fprintf(a.stdout, "%s  %s\n", v.Result, v.Sentence)
-			}
-			if err != nil {
-				return err
-			}
-			return a.lenient(open, exitWith(v.ExitCode))
-		},
-	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
-	open.bind(c)
 	return c
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"os"
@@ -10,6 +10,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// version is that of the opbench that tests run.
+const version = "0.1.0"
+
+var (
+	testBuild = build{Version: version}
+	tested    = &app{build: testBuild}
+)
+
 // TestMain makes this test binary the command when it is called opbench, so
 // that scripts and crash tests run it as users do, child processes included.
 func TestMain(m *testing.M) {
@@ -18,7 +26,7 @@ func TestMain(m *testing.M) {
 		if err != nil {
 			panic(err)
 		}
-		os.Exit(newApp(self).main(os.Args[1:]))
+		os.Exit(newApp(self, testBuild).main(os.Args[1:]))
 	}})
 }
 

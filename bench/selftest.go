@@ -1,12 +1,8 @@
-package main
+package bench
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -87,28 +83,28 @@ func (f *selftestFlags) check() error {
 
 func (a *app) selftest(f selftestFlags) error {
 	if err := f.check(); err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	if err := f.cores(); err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	ctx, cancel := a.interruptible()
 	defer cancel()
 	address, stop, err := a.stepServer(f)
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	report, err := a.measure(ctx, address, f)
 	stopped := stop()
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitStopped, context.Cause(ctx)}
+		return withCode(exitStopped, context.Cause(ctx))
 	case err != nil:
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	case stopped != nil:
-		return &exitError{exitInfrastructure, stopped}
+		return infrastructureError(stopped)
 	case report.Failed() > 0:
-		return &exitError{exitInvalid, fmt.Errorf("%d requests failed: the numbers of their rows are not to be trusted", report.Failed())}
+		return invalidf("%d requests failed: the numbers of their rows are not to be trusted", report.Failed())
 	}
 	return nil
 }
@@ -129,7 +125,7 @@ func (a *app) stepServer(f selftestFlags) (address string, stop func() error, er
 // measure goes through the numbers of streams. A row is printed as soon as it is
 // there, the JSON document at the end.
 func (a *app) measure(ctx context.Context, address string, f selftestFlags) (*selftest.Report, error) {
-	r := &selftest.Report{Schema: results.Schema, Kind: "selftest", Version: version, StepSeconds: f.trial.Step.Seconds(),
+	r := &selftest.Report{Schema: results.Schema, Kind: "selftest", Version: a.build.Version, StepSeconds: f.trial.Step.Seconds(),
 		PromptTokens: selftest.PromptTokens, Tokens: f.trial.Tokens, PerStream: f.trial.PerStream, Together: f.trial.Together,
 		ServerCPU: f.serverCPU, ClientCPU: f.clientCPU}
 	if f.clientCPU >= 0 {
@@ -158,59 +154,5 @@ func (a *app) measure(ctx context.Context, address string, f selftestFlags) (*se
 	if !f.asJSON {
 		return r, nil
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return r, enc.Encode(r)
-}
-
-func (a *app) selftestServeCommand() *cobra.Command {
-	cfg := selftest.ServerConfig{Model: selftestModel}
-	var port, cpu int
-	c := &cobra.Command{
-		Use: "serve", Short: "Serve bursts until standard input ends or a signal comes", Hidden: true,
-		Example: "opbench selftest serve --port 8000 --cpu 0", Args: usage(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if cpu >= 0 {
-				if err := selftest.Pin(cpu); err != nil {
-					return &exitError{exitInfrastructure, err}
-				}
-			}
-			server, err := selftest.NewServer(cfg)
-			if err != nil {
-				return &exitError{exitUsage, err}
-			}
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-			if err != nil {
-				return &exitError{exitInfrastructure, fmt.Errorf("step server: %w", err)}
-			}
-			return a.serveSteps(l, server, c.InOrStdin())
-		},
-	}
-	c.Flags().DurationVar(&cfg.Step, "step", 10*time.Millisecond, "time from burst to burst")
-	c.Flags().IntVar(&port, "port", 0, "port on 127.0.0.1, 0 for a free one")
-	c.Flags().IntVar(&cpu, "cpu", -1, "core to run on alone, -1 for any")
-	return c
-}
-
-// serveSteps serves until a signal comes or its parent, which holds the other
-// end of its standard input, is gone.
-func (a *app) serveSteps(l net.Listener, server *selftest.Server, stdin io.Reader) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-a.signals
-		cancel()
-	}()
-	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // its end is all that matters
-		cancel()
-	}()
-	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second}
-	go server.Serve(srv, l)
-	defer srv.Close()
-	if err := selftest.Announce(a.stdout, l.Addr().String()); err != nil {
-		return &exitError{exitInfrastructure, err}
-	}
-	server.Run(ctx)
-	return nil
+	return r, a.printJSON(r)
 }

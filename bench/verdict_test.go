@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -81,7 +81,7 @@ func campaign(t *testing.T, parent, scenario string, sabotage func(engine.Spec) 
 
 func mustView(t *testing.T, dir string) *report.View {
 	t.Helper()
-	v, err := buildView(dir)
+	_, v, err := tested.judge(dir)
 	require.NoError(t, err)
 	return v
 }

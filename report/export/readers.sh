@@ -26,8 +26,8 @@ if [ "$(cat "$dest/stamp" 2>/dev/null)" != "$packages" ]; then
 fi
 
 cd "$root"
-CGO_ENABLED=0 go build -o "$dest/" ./bench golang.org/x/perf/cmd/benchstat
-opbench=$dest/bench
+CGO_ENABLED=0 go build -o "$dest/" ./bench/opbench golang.org/x/perf/cmd/benchstat
+opbench=$dest/opbench
 
 # read_exports NAME VERDICT: what lies in $dest/out/NAME, by its file names.
 read_exports() {

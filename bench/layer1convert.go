@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ server did not complete is left out; such a file has no footer.`,
 			for _, path := range args {
 				target, file, err := steps.ConvertFile(path, dir)
 				if err != nil {
-					return &exitError{exitUsage, err}
+					return usageError(err)
 				}
 				fmt.Fprintf(a.stdout, "%s: %d records of %d bytes%s\n", target, file.Records, file.Bytes, endOf(file))
 			}
