@@ -17,8 +17,9 @@ GOFILES := $(shell find bench scenarios harness report patches results -name '*.
 
 .PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-reader bench-client
 
+# Version and commit come from git, whatever GOFLAGS says; without git they are "unknown".
 build:
-	CGO_ENABLED=0 go build -o bin/opbench ./bench/opbench
+	CGO_ENABLED=0 go build -buildvcs=auto -o bin/opbench ./bench/opbench
 
 # The exit code is the verdict; a busy machine may make it 11, INCONCLUSIVE.
 quickstart: build

@@ -51,7 +51,8 @@ func Main() int {
 func newApp(self string, b build) *app {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	a := &app{stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), build: b, self: self, signals: signals, quit: os.Exit}
+	a := &app{stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), build: b, self: self,
+		signals: signals, quit: os.Exit}
 	a.tty = term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("CI") == ""
 	dir, err := os.UserCacheDir()
 	if err != nil {

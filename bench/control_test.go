@@ -248,5 +248,6 @@ func TestControlRefusesAForeignPilot(t *testing.T) {
 		got = tryControl(t, out, runFlags{}, nil)
 		assert.Equal(t, exitUsage, got.code, got.text)
 		assert.Contains(t, got.text, "was measured with another plan")
+		assert.Contains(t, got.text, "by opbench 0.1.0 of commit 0123456789ab")
 	})
 }

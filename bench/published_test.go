@@ -2,6 +2,7 @@ package bench
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"io/fs"
 	"os"
@@ -35,10 +36,22 @@ func publishedCampaigns(t *testing.T) []string {
 	return dirs
 }
 
+// judgedBy is the opbench that a published verdict says it is of: its reports are
+// rendered again when their content changes, not with every commit.
+func judgedBy(t *testing.T, dir string) *app {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "verdict.json"))
+	require.NoError(t, err)
+	var v struct{ Tool string }
+	require.NoError(t, json.Unmarshal(data, &v))
+	require.NotEmpty(t, v.Tool, dir)
+	return &app{build: build{Version: v.Tool}}
+}
+
 // Every published report is what its measured files give, byte for byte.
 func TestPublishedCampaignsRenderAgain(t *testing.T) {
 	for _, dir := range publishedCampaigns(t) {
-		_, v, err := tested.judge(dir)
+		_, v, err := judgedBy(t, dir).judge(dir)
 		require.NoError(t, err, dir)
 		assert.True(t, v.Finished, dir)
 		for name, render := range map[string]func(io.Writer, *report.View) error{
@@ -63,7 +76,9 @@ func TestPublishedComparisonsRenderAgain(t *testing.T) {
 	for _, path := range files {
 		arms := strings.Split(strings.TrimSuffix(filepath.Base(path), ".txt"), "-")
 		require.Len(t, arms, 3, path)
-		r, err := (&compareFlags{baseline: arms[1], candidate: arms[2]}).compare([]string{filepath.Dir(path)}, version)
+		dir := filepath.Dir(path)
+		f := compareFlags{baseline: arms[1], candidate: arms[2]}
+		r, err := f.compare([]string{dir}, judgedBy(t, dir).build.Version)
 		require.NoError(t, err, path)
 		var b bytes.Buffer
 		require.NoError(t, report.WriteComparison(&b, r))

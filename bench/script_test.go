@@ -10,11 +10,12 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// version is that of the opbench that tests run.
-const version = "0.1.0"
+// version, testBuild and tested are those of an opbench whose commit never
+// changes, so that tests do not depend on the one that they run in.
+const version = "0.1.0+0123456789ab"
 
 var (
-	testBuild = build{Version: version}
+	testBuild = build{Version: version, Commit: "0123456789abcdef0123456789abcdef01234567", Go: "go1.26.0"}
 	tested    = &app{build: testBuild}
 )
 

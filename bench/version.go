@@ -2,23 +2,82 @@ package bench
 
 import (
 	"fmt"
+	"regexp"
+	"runtime/debug"
+	"strings"
 
+	"github.com/aituner/opprof/results"
 	"github.com/spf13/cobra"
 )
 
-// build is what a binary was made from.
+// release is the version that all builds since the last tag share.
+const release = "0.1.0"
+
+// build is the source that a binary was made from.
 type build struct {
-	Version string // stamps plans and reports
+	Version string `json:"version"` // stamps plans and reports; results.ToolVersion has its form
+	Commit  string `json:"commit"`  // 40 digits, 12 from a module proxy, or "unknown"
+	Dirty   bool   `json:"dirty"`   // with changes that were not committed
+	Go      string `json:"go"`      // version of the toolchain
 }
 
-func thisBuild() build { return build{Version: "0.1.0"} }
-
 func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Example: "opbench version", Args: usage(cobra.NoArgs),
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "version", Short: "Print the version and the commit that it was built from",
+		Example: "opbench version --json", Args: usage(cobra.NoArgs),
 		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return a.printJSON(struct {
+					Schema int    `json:"schema"`
+					Kind   string `json:"kind"`
+					build
+				}{results.Schema, "version", a.build})
+			}
 			_, err := fmt.Fprintln(a.stdout, "opbench", a.build.Version)
 			return err
 		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print version, commit, dirty and go as JSON")
+	return c
+}
+
+// thisBuild is what the go command wrote into the running binary.
+func thisBuild() build {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		info = &debug.BuildInfo{}
+	}
+	return buildOf(info)
+}
+
+// pseudoVersion ends in the commit of a version that has no tag
+// (https://go.dev/ref/mod#pseudo-versions).
+var pseudoVersion = regexp.MustCompile(`[-.]\d{14}-([0-9a-f]{12})$`)
+
+// buildOf takes the commit from the checkout that was built or, after go install
+// PATH@VERSION, from the version of the module. A tag is a version of its own.
+func buildOf(info *debug.BuildInfo) build {
+	b := build{Go: info.GoVersion}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			b.Dirty = s.Value == "true"
+		}
+	}
+	m := pseudoVersion.FindStringSubmatch(info.Main.Version)
+	switch tag, isTag := strings.CutPrefix(info.Main.Version, "v"); {
+	case b.Commit != "":
+	case m != nil:
+		b.Commit = m[1]
+	case isTag:
+		b.Version, b.Commit = tag, results.UnknownCommit
+		return b
+	default:
+		b.Commit = results.UnknownCommit
+	}
+	b.Version = results.ToolVersion(release, b.Commit, b.Dirty)
+	return b
 }

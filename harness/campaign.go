@@ -164,8 +164,8 @@ func samePlan(old *results.Plan, tool string) error {
 	if len(parts) == 0 {
 		parts = []string{"order or canonical scenario"}
 	}
-	return fmt.Errorf("%w: this opbench would make plan %.8s, the campaign has %.8s (changed: %s): use the opbench that began it",
-		ErrRefused, now.Hash, old.Hash, strings.Join(parts, ", "))
+	return fmt.Errorf("%w: this opbench would make plan %.8s, the campaign has %.8s (changed: %s): use the one that began it, %s",
+		ErrRefused, now.Hash, old.Hash, strings.Join(parts, ", "), old.Maker())
 }
 
 // append writes a ledger entry and keeps the state in step with it.

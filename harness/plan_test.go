@@ -80,3 +80,16 @@ func TestPilotIsPartOfThePlan(t *testing.T) {
 	require.NoError(t, SetPilot(p, pilot))
 	assert.NotEqual(t, first, p.Hash)
 }
+
+// A campaign that this opbench would plan otherwise is refused, with what has
+// changed and the commit of the one that goes on with it.
+func TestRefusedPlanNamesItsOpbench(t *testing.T) {
+	p := toyPlan(t)
+	p.Rules, p.Hash, p.Tool = "1", "an older hash", "0.1.0+7170bf8a1b2c"
+	err := samePlan(p, "test")
+	assert.ErrorIs(t, err, ErrRefused)
+	assert.ErrorContains(t, err, "(changed: analysis rules): use the one that began it")
+	assert.ErrorContains(t, err, "opbench 0.1.0 of commit 7170bf8a1b2c")
+	p.Tool = "0.1.0"
+	assert.ErrorContains(t, samePlan(p, "test"), "opbench 0.1.0, before commits were recorded")
+}

@@ -42,8 +42,12 @@ func ReadPlan(dir string) (*Plan, error) {
 		}
 		return nil, err
 	}
-	if p.Kind != "plan" || p.Schema != Schema {
-		return nil, fmt.Errorf("%s/plan.json: kind %q schema %d, this tool reads plan schema %d", dir, p.Kind, p.Schema, Schema)
+	if p.Kind != "plan" {
+		return nil, fmt.Errorf("%s/plan.json: kind %q, want a plan", dir, p.Kind)
+	}
+	if p.Schema != Schema {
+		return nil, fmt.Errorf("%s/plan.json: schema %d, this tool reads schema %d: use the one that made it, %s",
+			dir, p.Schema, Schema, p.Maker())
 	}
 	var err error
 	if p.FileSHA256, err = hashFile(path); err != nil {

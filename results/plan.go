@@ -34,15 +34,15 @@ func (p *Plan) CheckRules() error {
 	if slices.Contains(readable, p.Rules) {
 		return nil
 	}
-	return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the version of opbench that made it (%s)",
-		p.Rules, strings.Join(readable, " and "), p.Tool)
+	return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the one that made it, %s",
+		p.Rules, strings.Join(readable, " and "), p.Maker())
 }
 
 // Plan is the immutable content of plan.json, written before the first run.
 type Plan struct {
 	Schema       int                `json:"schema"`
 	Kind         string             `json:"kind"` // "plan"
-	Tool         string             `json:"tool"` // version of opbench
+	Tool         string             `json:"tool"` // version of opbench, see ToolVersion
 	Rules        string             `json:"rules"`
 	ScenarioFile string             `json:"scenario_file"` // base name only
 	ScenarioText string             `json:"scenario_text"`

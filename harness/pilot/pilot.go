@@ -145,8 +145,8 @@ func open(dir string, plan *results.Plan) error {
 	}
 	old, err := results.ReadPlan(dir)
 	if err == nil && old.Hash != plan.Hash {
-		err = fmt.Errorf("%w: %s was measured with another plan (%.8s, now %.8s): remove the pilot or give another folder",
-			harness.ErrRefused, dir, old.Hash, plan.Hash)
+		err = fmt.Errorf("%w: %s was measured with another plan (%.8s, now %.8s) by %s: remove the pilot or give another folder",
+			harness.ErrRefused, dir, old.Hash, plan.Hash, old.Maker())
 	}
 	return err
 }
