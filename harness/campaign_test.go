@@ -107,7 +107,7 @@ func TestPlanHash(t *testing.T) {
 	other := toyPlan(t)
 	other.Scenario.Engine.Python = "/opt/python3"
 	other.Tool, other.ScenarioFile = "another", "another.yaml"
-	hash, err := planHash(other)
+	hash, err := other.ComputeHash()
 	require.NoError(t, err)
 	assert.Equal(t, base, hash, "paths and the tool's version do not count")
 	for old, changed := range map[string]bool{
