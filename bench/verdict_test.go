@@ -68,14 +68,18 @@ func onVirtualClock(t *testing.T, args string, sabotage func(engine.Spec) []stri
 // called in a bubble.
 func campaign(t *testing.T, parent, scenario string, sabotage func(engine.Spec) []string) string {
 	t.Helper()
+	return campaignOn(t, parent, scenario, &engine.InProcess{Sabotage: sabotage})
+}
+
+func campaignOn(t *testing.T, parent, scenario string, servers engine.Engine) string {
+	t.Helper()
 	s, err := scenarios.Load("gate-test.yaml", []byte(scenario), scenarios.Known{})
 	require.NoError(t, err)
 	plan, err := harness.Plan(s, "gate-test.yaml", []byte(scenario), version)
 	require.NoError(t, err)
 	dir, err := results.Create(parent, plan, time.Now())
 	require.NoError(t, err)
-	require.NoError(t, harness.Execute(context.Background(), dir,
-		harness.Options{Engine: &engine.InProcess{Sabotage: sabotage}, Tool: version}))
+	require.NoError(t, harness.Execute(context.Background(), dir, harness.Options{Engine: servers, Tool: version}))
 	return dir
 }
 

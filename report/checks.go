@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/aituner/opprof/results"
@@ -54,29 +52,13 @@ func (b *builder) recomputeSteps(a *results.Attempt) (*results.Steps, []Reason) 
 			return recorded, nil
 		}
 	}
-	opt := b.stepOptions(a)
-	opt.StepTime = b.gatherStepTimes(a)
+	opt := steps.OptionsOf(b.s, a.Run, a.Requests)
+	opt.StepTime = b.gatherStepTimes(a.Key, opt.Phases)
 	again, err := steps.Summarize(results.RunPath(b.c.Dir, a.Key), opt)
 	if err != nil {
 		return recorded, []Reason{{Name: "step files unreadable", Detail: err.Error()}}
 	}
 	return again, stepDifferences(recorded, again)
-}
-
-func (b *builder) stepOptions(a *results.Attempt) steps.Options {
-	opt := steps.Options{Client: &steps.ClientTokens{}}
-	arm, _ := b.s.Arm(a.Key.Arm)
-	size := cmp.Or(arm.Args["tensor-parallel-size"], b.s.Engine.Args["tensor-parallel-size"])
-	opt.TensorParallel, _ = strconv.Atoi(size) // 0: unknown
-	for _, p := range a.Run.Phases {
-		opt.Phases = append(opt.Phases, steps.Phase{Name: p.Name, StartNS: p.TimedStartNS, EndNS: p.TimedEndNS})
-	}
-	for i := range a.Requests {
-		r := &a.Requests[i]
-		opt.Client.Prefill += int64(r.PromptTokens - max(r.CachedTokens, 0))
-		opt.Client.Decode += int64(max(r.OutputTokens-1, 0))
-	}
-	return opt
 }
 
 // stepDifferences names every total of run.json that the step files do not give.

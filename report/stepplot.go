@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/steps"
 )
 
 // Places of a plot of step times in pixels, and the share of its width that the
@@ -80,13 +81,13 @@ type stepRow struct {
 }
 
 // gatherStepTimes counts the step times of a run while its records are read.
-func (b *builder) gatherStepTimes(a *results.Attempt) func(phase int, seconds float64) {
+func (b *builder) gatherStepTimes(key results.Key, phases []steps.Phase) func(phase int, seconds float64) {
 	byPhase := map[string]stepTimes{}
-	for _, p := range a.Run.Phases {
+	for _, p := range phases {
 		byPhase[p.Name] = stepTimes{}
 	}
-	b.stepTimes[a.Key] = byPhase
-	return func(phase int, seconds float64) { byPhase[a.Run.Phases[phase].Name].add(seconds) }
+	b.stepTimes[key] = byPhase
+	return func(phase int, seconds float64) { byPhase[phases[phase].Name].add(seconds) }
 }
 
 // stepPlots draws every phase that has step records.

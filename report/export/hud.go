@@ -167,7 +167,8 @@ func (h *hud) server(arm string) *results.Server {
 // by, under the names and, as there, with the values as strings.
 func (h *hud) args(arm, phase string) string {
 	s := &h.c.Plan.Scenario
-	args := map[string]string{"tensor_parallel_size": strconv.Itoa(tensorParallel(s, arm))}
+	a, _ := s.Arm(arm)
+	args := map[string]string{"tensor_parallel_size": strconv.Itoa(s.TensorParallel(a))}
 	for i := range s.Phases {
 		p := &s.Phases[i]
 		if line(p.Name) != phase {
@@ -189,16 +190,4 @@ func (h *hud) args(arm, phase string) string {
 	}
 	text, _ := json.Marshal(args) // a map of strings
 	return string(text)
-}
-
-// tensorParallel is the tensor-parallel size that an arm's server was started
-// with; vLLM's default is 1.
-func tensorParallel(s *scenarios.Scenario, arm string) int {
-	const option = "tensor-parallel-size"
-	a, _ := s.Arm(arm)
-	n, err := strconv.Atoi(cmp.Or(a.Args[option], s.Engine.Args[option], "1"))
-	if err != nil {
-		return 1
-	}
-	return n
 }

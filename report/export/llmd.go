@@ -111,7 +111,7 @@ func (l *llmd) component(a *results.Attempt) object {
 			"kind": "inference_engine", "tool": line(a.Run.Server.Engine), "tool_version": line(version), "role": "replica", "replicas": 1,
 			"model": object{"name": line(l.view.Subject.Model)},
 			"accelerator": object{
-				"model": line(accelerator), "count": count, "parallelism": object{"tp": max(tensorParallel(s, arm.Name), 0)},
+				"model": line(accelerator), "count": count, "parallelism": object{"tp": s.TensorParallel(arm)},
 			},
 		},
 		"native": object{"args": args, "envars": env},

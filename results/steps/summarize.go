@@ -20,31 +20,6 @@ import (
 // Folder is the folder of a run directory that holds its step files.
 const Folder = "steps"
 
-// Options is what is known about a run beside its step files.
-type Options struct {
-	Phases []Phase // timed phases, in time order
-	// Client is what the requests sent to this server explain; nil if unknown.
-	Client *ClientTokens
-	// TensorParallel is the server's tensor-parallel size, 0 if unknown. Above
-	// 1 a normal stop may lose the footer.
-	TensorParallel int
-	// StepTime gets every step time that enters a quantile of a phase, in seconds;
-	// phase is an index of Phases. It may be nil.
-	StepTime func(phase int, seconds float64)
-}
-
-// Phase is a timed phase in wall time, ns since the epoch, both ends included.
-type Phase struct {
-	Name           string
-	StartNS, EndNS int64
-}
-
-// ClientTokens sums over all requests sent to one server, warm-up and identity
-// pass included: prompt - cached, and output - 1.
-type ClientTokens struct {
-	Prefill, Decode int64
-}
-
 var stepFile = regexp.MustCompile(`^opprof-.*(\.jsonl(\.gz|\.zst)?|\.packed)$`)
 
 // Summarize reads the step files of a run directory, compressed or not, and
