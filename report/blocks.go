@@ -81,7 +81,8 @@ const recomputation = "recomputation differs"
 const mostDifferences = 2
 
 // differences names, for every phase, what run.json says and its requests do not
-// give.
+// give. A metric that run.json lacks is no difference: the version that wrote it may
+// not have known it, or it is not defined. What is shown is what was computed.
 func differences(a *attempt) []Reason {
 	var found []Reason
 	for _, p := range a.Run.Phases {
@@ -89,8 +90,8 @@ func differences(a *attempt) []Reason {
 		for _, m := range metrics.All() {
 			want, has := a.values[p.Name][m.Name]
 			got, says := p.Metrics[m.Name]
-			if has != says || has && math.Abs(got-want) > sameNumber*math.Abs(want) {
-				wrong = append(wrong, fmt.Sprintf("%s is %s in run.json, the requests give %s", m.Name, orAbsent(got, says), orAbsent(want, has)))
+			if says && !(has && math.Abs(got-want) <= sameNumber*math.Abs(want)) {
+				wrong = append(wrong, fmt.Sprintf("%s is %.9g in run.json, the requests give %s", m.Name, got, orNone(want, has)))
 			}
 		}
 		if more := len(wrong) - mostDifferences; more > 0 {
@@ -103,9 +104,9 @@ func differences(a *attempt) []Reason {
 	return found
 }
 
-func orAbsent(x float64, present bool) string {
+func orNone(x float64, present bool) string {
 	if !present {
-		return "absent"
+		return "none"
 	}
 	return fmt.Sprintf("%.9g", x)
 }

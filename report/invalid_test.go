@@ -48,7 +48,7 @@ var routes = []struct {
 		tr.edit = onRun("0001/off", func(r *recorded) { r.run.Phases[0].Metrics["tpot_p50"] *= 1.001 })
 	}},
 	{"recomputation differs", func(tr *trial) {
-		tr.edit = onRun("0001/off", func(r *recorded) { delete(r.run.Phases[0].Metrics, "e2e_p95") })
+		tr.edit = onRun("0001/off", func(r *recorded) { r.run.Phases[0].Metrics["goodput"] = 100 }) // of no limit
 	}},
 	{"recomputation differs", func(tr *trial) {
 		tr.scenario.Phases[0].Goodput.TTFT = time.Hour // all requests meet it
@@ -207,6 +207,25 @@ func TestEveryRouteToInvalidIsNamed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A metric that the version which measured did not know is shown as computed; one
+// that run.json has must be what the requests give.
+func TestAMetricThatRunFilesLack(t *testing.T) {
+	t.Parallel()
+	known := build(t, newTrial(t, 6).write(t.TempDir()))
+	tr := newTrial(t, 6)
+	tr.edit = func(r *recorded) {
+		for i := range r.run.Phases {
+			delete(r.run.Phases[i].Metrics, "e2e_p95")
+		}
+	}
+	v := build(t, tr.write(t.TempDir()))
+	assert.Equal(t, render(t, known, WriteText), render(t, v, WriteText))
+	assert.Contains(t, render(t, v, WriteText), "end to end p95")
+
+	tr.edit = onRun("0001/off", func(r *recorded) { r.run.Phases[0].Metrics["e2e_p95"] *= 1.001 })
+	assert.Equal(t, "INVALID(recomputation differs)", build(t, tr.write(t.TempDir())).Result)
 }
 
 func TestCompleteWithoutAnyRunIsInvalid(t *testing.T) {
