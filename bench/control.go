@@ -96,7 +96,7 @@ func (a *app) tryOn(ctx context.Context, eng engine.Engine, c control, f runFlag
 	}
 	dir, err := results.Create(c.out, plan, time.Now())
 	if err == nil {
-		err = os.Rename(folder, filepath.Join(dir, "pilot"))
+		err = os.Rename(folder, results.PilotPath(dir))
 	}
 	if err != nil {
 		return &exitError{exitInfrastructure, err}

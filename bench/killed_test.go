@@ -130,8 +130,7 @@ func (v *victim) observe(st harness.Status) {
 
 // server finds the process of the run in progress by the files of the run.
 func (v *victim) server() *target {
-	names, err := filepath.Glob(filepath.Join(v.dir, "blocks", "*", "*", "server.pid"))
-	require.NoError(v.t, err)
+	names := results.ServerPIDs(v.dir)
 	require.Len(v.t, names, 1)
 	data, err := os.ReadFile(names[0])
 	require.NoError(v.t, err)

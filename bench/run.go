@@ -186,7 +186,7 @@ func (a *app) verdict(dir string) error {
 	if err := report.WriteText(a.stdout, v); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "report  %s\n", filepath.Join(dir, "report.html"))
+	fmt.Fprintf(a.stdout, "report  %s\n", filepath.Join(dir, results.PageFile))
 	return exitWith(v.ExitCode)
 }
 

@@ -139,8 +139,8 @@ func TestCampaignFromStartToEnd(t *testing.T) {
 			assert.Equal(t, a.Key.Arm == "on", a.Run.Steps != nil, "%s", a.Key)
 			assert.Len(t, a.Identity.Tokens, 4)
 			assert.Len(t, a.Requests, 20, "16 of the phase and 4 of the identity pass")
-			assert.FileExists(t, filepath.Join(results.RunPath(dir, a.Key), "server.log.zst"))
-			assert.NoFileExists(t, filepath.Join(results.RunPath(dir, a.Key), "server.log"))
+			assert.FileExists(t, filepath.Join(results.RunPath(dir, a.Key), results.ServerLogFile+".zst"))
+			assert.NoFileExists(t, filepath.Join(results.RunPath(dir, a.Key), results.ServerLogFile))
 		}
 		err := execute(dir, Options{}, nil)
 		require.ErrorIs(t, err, ErrRefused, "a closed plan is never extended")

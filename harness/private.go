@@ -44,7 +44,7 @@ func (r *run) hidePaths() {
 
 // keepLog stores the server's log compressed, without paths of this machine.
 func (r *run) keepLog() error {
-	path := filepath.Join(r.dir, "server.log")
+	path := filepath.Join(r.dir, results.ServerLogFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // an attached endpoint has none

@@ -13,6 +13,7 @@ import (
 	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/harness/load"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/steps"
 	"github.com/aituner/opprof/results/validity"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -132,7 +133,7 @@ func (r *run) meet(ctx context.Context) {
 		Timeout: r.plan.Scenario.Client.RequestTimeout, Origin: time.Now().Add(-time.Millisecond),
 	}
 	if r.arm.Records() && r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
-		if err := engine.AwaitHeader(ctx, filepath.Join(r.dir, "steps")); err != nil {
+		if err := engine.AwaitHeader(ctx, filepath.Join(r.dir, steps.Folder)); err != nil {
 			r.fail("recorder", err)
 		}
 	}
@@ -212,28 +213,17 @@ func (r *run) finish() {
 	}
 }
 
-// save writes the run's files; SHA256SUMS comes last and is the caller's.
+// save writes the run's files; the seal comes last and is the caller's.
 func (r *run) save() error {
 	r.doing("checking records")
 	if err := r.readSteps(); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(r.dir, "server.pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(r.dir, results.ServerPIDFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := r.keepLog(); err != nil {
 		return err
 	}
-	if r.identity != nil {
-		if err := results.WriteJSON(filepath.Join(r.dir, "outputs.json"), r.identity); err != nil {
-			return err
-		}
-	}
-	if err := results.WriteRequests(filepath.Join(r.dir, "requests.jsonl.zst"), r.requests); err != nil {
-		return err
-	}
-	if err := results.WriteJSON(filepath.Join(r.dir, "environment.json"), r.env); err != nil {
-		return err
-	}
-	return results.WriteJSON(filepath.Join(r.dir, "run.json"), r.record)
+	return results.SaveRun(r.dir, &results.Attempt{Run: &r.record, Requests: r.requests, Identity: r.identity, Environment: &r.env})
 }

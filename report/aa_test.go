@@ -249,7 +249,7 @@ func TestRequiredAAIsJudgedAgain(t *testing.T) {
 	t.Parallel()
 	same := func(aa, now *trial) {}
 	v := requiring(t, same, func(dir string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, verdictFile), []byte(`{"kind":"verdict","schema":1,"result":"FAIL"}`), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, results.VerdictFile), []byte(`{"kind":"verdict","schema":1,"result":"FAIL"}`), 0o644))
 	})
 	assert.Equal(t, "PASS", v.Result)
 	v = requiring(t, same, func(dir string) {

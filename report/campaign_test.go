@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
@@ -93,9 +92,6 @@ func newTrial(t *testing.T, blocks int) *trial {
 		start: time.Date(2026, 12, 4, 9, 0, 0, 0, time.UTC), effect: map[string]float64{"ttft": 0.004, "tpot": 0.003},
 	}
 }
-
-// encoder is shared: making one costs more than packing the few requests.
-var encoder, _ = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
 
 func hashText(s string) string {
 	sum := sha256.Sum256([]byte(s))
@@ -233,21 +229,11 @@ func (tr *trial) block(dir string, l *journal, blk results.Block, attempt int) {
 
 func (tr *trial) seal(dir string, r *recorded) string {
 	t := tr.t
-	files := map[string]any{"run.json": r.run, "environment.json": r.env}
-	if r.outputs != nil {
-		files["outputs.json"] = r.outputs
-	}
-	for name, v := range files {
-		data, err := json.Marshal(v)
-		require.NoError(t, err)
+	files, err := results.RunFiles(&results.Attempt{Run: r.run, Requests: r.requests, Identity: r.outputs, Environment: r.env})
+	require.NoError(t, err)
+	for name, data := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
-	var lines bytes.Buffer
-	for _, q := range r.requests {
-		require.NoError(t, json.NewEncoder(&lines).Encode(q))
-	}
-	packed := encoder.EncodeAll(lines.Bytes(), nil)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "requests.jsonl.zst"), packed, 0o644))
 	sums, err := results.Seal(dir)
 	require.NoError(t, err)
 	return sums

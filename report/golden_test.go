@@ -164,11 +164,11 @@ func TestSameDirectorySameBytes(t *testing.T) {
 	for _, r := range renderings {
 		assert.Equal(t, render(t, first, r.write), render(t, second, r.write), r.extension)
 	}
-	saved, err := os.ReadFile(filepath.Join(dir, verdictFile))
+	saved, err := os.ReadFile(filepath.Join(dir, results.VerdictFile))
 	require.NoError(t, err)
 	assert.Equal(t, render(t, second, WriteJSON), string(saved))
-	assert.FileExists(t, filepath.Join(dir, markdownFile))
-	assert.FileExists(t, filepath.Join(dir, htmlFile))
+	assert.FileExists(t, filepath.Join(dir, results.ReportFile))
+	assert.FileExists(t, filepath.Join(dir, results.PageFile))
 }
 
 func TestJSONCarriesTheVerdict(t *testing.T) {

@@ -108,7 +108,7 @@ func readNeighbour(dir string) (n neighbour, ok bool) {
 	if err != nil || len(entries) == 0 {
 		return n, false
 	}
-	return neighbour{filepath.Base(dir), dir, entries[0].Time, entries[0].Fingerprint, plan, savedResult(filepath.Join(dir, verdictFile))}, true
+	return neighbour{filepath.Base(dir), dir, entries[0].Time, entries[0].Fingerprint, plan, savedResult(filepath.Join(dir, results.VerdictFile))}, true
 }
 
 func savedResult(path string) string {

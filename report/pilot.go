@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
@@ -25,13 +23,13 @@ func (b *builder) checkPilot() error {
 	if pilot == nil {
 		return nil
 	}
-	dir := filepath.Join(b.c.Dir, "pilot")
+	dir := results.PilotPath(b.c.Dir)
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		b.view.Notes = append(b.view.Notes, "the runs of the pilot are not in this run directory: its numbers are those of the plan")
 		return nil
 	}
 	for i := range pilot.Steps {
-		c, err := results.Load(filepath.Join(dir, strconv.Itoa(i+1)))
+		c, err := results.Load(results.PilotStepPath(dir, i+1))
 		if err != nil {
 			return fmt.Errorf("read the pilot: %w", err)
 		}

@@ -10,13 +10,6 @@ import (
 	"github.com/aituner/opprof/results"
 )
 
-// Names of the derived files in a run directory.
-const (
-	verdictFile  = "verdict.json"
-	markdownFile = "report.md"
-	htmlFile     = "report.html"
-)
-
 // WriteJSON writes the view as indented JSON: the content of verdict.json.
 func WriteJSON(w io.Writer, v *View) error {
 	enc := json.NewEncoder(w)
@@ -31,7 +24,7 @@ func Save(dir string, v *View) error {
 	for _, f := range []struct {
 		name  string
 		write func(io.Writer, *View) error
-	}{{verdictFile, WriteJSON}, {markdownFile, WriteMarkdown}, {htmlFile, WriteHTML}} {
+	}{{results.VerdictFile, WriteJSON}, {results.ReportFile, WriteMarkdown}, {results.PageFile, WriteHTML}} {
 		var buf bytes.Buffer
 		if err := f.write(&buf, v); err != nil {
 			return fmt.Errorf("render %s: %w", f.name, err)

@@ -4,38 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
-
-// Create makes a campaign's run directory below parent, named after the time,
-// the scenario and the plan hash, and writes plan.json.
-func Create(parent string, plan *Plan, now time.Time) (string, error) {
-	name := fmt.Sprintf("%s-%s-%.8s", now.UTC().Format("20060102T150405Z"), plan.Scenario.Name, plan.Hash)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return "", fmt.Errorf("create run directory: %w", err)
-	}
-	dir := filepath.Join(parent, name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", fmt.Errorf("create run directory: %w", err)
-	}
-	return dir, WriteJSON(filepath.Join(dir, "plan.json"), plan)
-}
-
-// LedgerPath is the ledger of a campaign.
-func LedgerPath(dir string) string { return filepath.Join(dir, "ledger.jsonl") }
-
-// RunPath is the directory of one run of a campaign.
-func RunPath(dir string, key Key) string {
-	return filepath.Join(dir, "blocks", filepath.FromSlash(key.Dir()))
-}
 
 // ReadPlan reads plan.json of a campaign.
 func ReadPlan(dir string) (*Plan, error) {
 	var p Plan
-	path := filepath.Join(dir, "plan.json")
+	path := filepath.Join(dir, PlanFile)
 	if err := readJSON(path, &p); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is not a run directory: it has no plan.json", dir)
@@ -111,7 +87,7 @@ func Load(dir string) (*Campaign, error) {
 
 func readThinned(dir string) (map[string]bool, error) {
 	var names []string
-	err := readJSON(filepath.Join(dir, "thinned.json"), &names)
+	err := readJSON(filepath.Join(dir, thinnedFile), &names)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -162,21 +138,5 @@ func (c *Campaign) read(a *Attempt, sums string) error {
 	if err := verifySeal(dir, sums, thinned); err != nil {
 		return err
 	}
-	a.Run, a.Environment = &Run{}, &Environment{}
-	if err := readJSON(filepath.Join(dir, "run.json"), a.Run); err != nil {
-		return err
-	}
-	if err := readJSON(filepath.Join(dir, "environment.json"), a.Environment); err != nil {
-		return err
-	}
-	var err error
-	if a.Requests, err = ReadRequests(filepath.Join(dir, "requests.jsonl.zst")); err != nil {
-		return err
-	}
-	a.Identity = &Identity{}
-	err = readJSON(filepath.Join(dir, "outputs.json"), a.Identity)
-	if errors.Is(err, fs.ErrNotExist) {
-		a.Identity, err = nil, nil // the run ended before the identity pass
-	}
-	return err
+	return readRun(dir, a)
 }

@@ -22,9 +22,8 @@ func sealRun(t *testing.T, dir string, l *Ledger, key Key, last Event) {
 	t.Helper()
 	run := RunPath(dir, key)
 	require.NoError(t, os.MkdirAll(run, 0o755))
-	require.NoError(t, WriteJSON(filepath.Join(run, "run.json"), Run{Schema: Schema, Kind: "run", Key: key}))
-	require.NoError(t, WriteJSON(filepath.Join(run, "environment.json"), Environment{Host: "h"}))
-	require.NoError(t, WriteRequests(filepath.Join(run, "requests.jsonl.zst"), someRequests()))
+	record := Run{Schema: Schema, Kind: "run", Key: key}
+	require.NoError(t, SaveRun(run, &Attempt{Run: &record, Environment: &Environment{Host: "h"}, Requests: someRequests()}))
 	sum, err := Seal(run)
 	require.NoError(t, err)
 	require.NoError(t, l.Append(Entry{Event: EventRunEnd, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm, SumsSHA256: sum}))
@@ -66,7 +65,9 @@ func TestCampaignRoundTrip(t *testing.T) {
 func TestCampaignDamage(t *testing.T) {
 	dir := someCampaign(t)
 	run := RunPath(dir, Key{"0001", 2, "off"})
-	require.NoError(t, WriteRequests(filepath.Join(run, "requests.jsonl.zst"), someRequests()[:1]))
+	fewer, err := encodeRequests(someRequests()[:1])
+	require.NoError(t, err)
+	require.NoError(t, WriteFile(filepath.Join(run, RequestsFile), fewer))
 	c, err := Load(dir)
 	require.NoError(t, err)
 	assert.Contains(t, c.Attempts[2].Damage, "requests.jsonl.zst: checksum")

@@ -14,8 +14,6 @@ import (
 	"strings"
 )
 
-const sumsName = "SHA256SUMS"
-
 // Seal writes SHA256SUMS over every file of a run's directory, last: a run
 // with this file is complete and never changes. It returns the digest of
 // SHA256SUMS for the ledger.
@@ -28,7 +26,7 @@ func Seal(dir string) (string, error) {
 	for _, name := range sortedKeys(sums) {
 		fmt.Fprintf(&b, "%s  %s\n", sums[name], name)
 	}
-	if err := WriteFile(filepath.Join(dir, sumsName), b.Bytes()); err != nil {
+	if err := WriteFile(filepath.Join(dir, sumsFile), b.Bytes()); err != nil {
 		return "", err
 	}
 	return digest(b.Bytes()), nil
@@ -56,7 +54,7 @@ func hashTree(dir string) (map[string]string, error) {
 			return err
 		}
 		rel, err := filepath.Rel(dir, path)
-		if err != nil || rel == sumsName {
+		if err != nil || rel == sumsFile {
 			return err
 		}
 		sums[filepath.ToSlash(rel)], err = hashFile(path)
@@ -84,7 +82,7 @@ var errUnsealed = errors.New("no SHA256SUMS: the run is incomplete")
 // verifySeal checks a run's directory against its SHA256SUMS and that against
 // the digest in the ledger. Files listed in thinned may be absent.
 func verifySeal(dir, want string, thinned map[string]bool) error {
-	data, err := os.ReadFile(filepath.Join(dir, sumsName))
+	data, err := os.ReadFile(filepath.Join(dir, sumsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return errUnsealed
 	}
@@ -92,7 +90,7 @@ func verifySeal(dir, want string, thinned map[string]bool) error {
 		return err
 	}
 	if got := digest(data); got != want {
-		return fmt.Errorf("%s/%s: digest %.12s, the ledger says %.12s: the file was changed after the run", dir, sumsName, got, want)
+		return fmt.Errorf("%s/%s: digest %.12s, the ledger says %.12s: the file was changed after the run", dir, sumsFile, got, want)
 	}
 	listed, err := parseSums(dir, data)
 	if err != nil {
@@ -110,7 +108,7 @@ func parseSums(dir string, data []byte) (map[string]string, error) {
 	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
 		sum, name, ok := strings.Cut(line, "  ")
 		if !ok || len(sum) != 2*sha256.Size || name == "" {
-			return nil, fmt.Errorf("%s/%s:%d: not a checksum line", dir, sumsName, i+1)
+			return nil, fmt.Errorf("%s/%s:%d: not a checksum line", dir, sumsFile, i+1)
 		}
 		listed[name] = sum
 	}

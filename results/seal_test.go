@@ -38,7 +38,7 @@ func TestSealCatches(t *testing.T) {
 			_, err := Seal(d)
 			return err
 		}, "the ledger says"},
-		{"unsealed", func(d string) error { return os.Remove(filepath.Join(d, sumsName)) }, "the run is incomplete"},
+		{"unsealed", func(d string) error { return os.Remove(filepath.Join(d, sumsFile)) }, "the run is incomplete"},
 	} {
 		dir, sum := sealed(t)
 		require.NoError(t, c.change(dir), c.name)

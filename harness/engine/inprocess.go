@@ -42,7 +42,7 @@ func (e *InProcess) Start(_ context.Context, spec Spec) (Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.Create(filepath.Join(spec.RunDir, "server.log"))
+	log, err := os.Create(filepath.Join(spec.RunDir, results.ServerLogFile))
 	if err != nil {
 		return nil, fmt.Errorf("start simulated engine: %w", err)
 	}

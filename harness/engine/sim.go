@@ -43,6 +43,6 @@ func (e *simEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	if err := p.settle(ctx, spec); err != nil {
 		return nil, err
 	}
-	p.info.Backends = readBackends(filepath.Join(spec.RunDir, "server.log"))
+	p.info.Backends = readBackends(filepath.Join(spec.RunDir, results.ServerLogFile))
 	return p, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -44,14 +45,14 @@ func TestReadBackends(t *testing.T) {
 			map[string]string{"attention": "FLASH_ATTN", "moe": "TRITON Unquantized MoE backend", "compile_cache": "/c/torch_compile_cache/ab/rank_0_0"}},
 		{"nothing", "hello\n", map[string]string{}},
 	} {
-		path := filepath.Join(t.TempDir(), "server.log")
+		path := filepath.Join(t.TempDir(), results.ServerLogFile)
 		require.NoError(t, os.WriteFile(path, []byte(c.log), 0o644))
 		assert.Equal(t, c.want, readBackends(path), c.name)
 	}
 }
 
 func TestLogFindings(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "server.log")
+	path := filepath.Join(t.TempDir(), results.ServerLogFile)
 	f, err := os.Create(path)
 	require.NoError(t, err)
 	defer f.Close()

@@ -212,7 +212,7 @@ func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	if err := p.settle(ctx, spec); err != nil {
 		return nil, err
 	}
-	p.info.Backends = readBackends(filepath.Join(spec.RunDir, "server.log"))
+	p.info.Backends = readBackends(filepath.Join(spec.RunDir, results.ServerLogFile))
 	return p, nil
 }
 

@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -106,7 +105,7 @@ func (p *pilot) step(ctx context.Context, n int, knobs []scenarios.Knob) (result
 	if err != nil {
 		return none, err
 	}
-	dir := filepath.Join(p.Dir, strconv.Itoa(n))
+	dir := results.PilotStepPath(p.Dir, n)
 	if err := open(dir, plan); err != nil {
 		return none, err
 	}
@@ -139,7 +138,7 @@ func open(dir string, plan *results.Plan) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("create pilot: %w", err)
 	}
-	path := filepath.Join(dir, "plan.json")
+	path := filepath.Join(dir, results.PlanFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return results.WriteJSON(path, plan)
 	}
