@@ -54,7 +54,7 @@ func (a *app) examine(ctx context.Context, plan *results.Plan, folder string) []
 		s = &plan.Scenario
 	}
 	cfg := preflight.Config{Environ: a.environ, WorkDir: a.workDir(plan), Output: folder, Sample: time.Second}
-	if s != nil && s.Engine.Kind == scenarios.EngineSim {
+	if s != nil && s.Engine.Kind.Capabilities().Simulated {
 		cfg.Sample /= 5 // its steps are so long that the host hardly matters
 	}
 	return preflight.Checks(preflight.Probe(ctx, s, cfg), s, runsLeft(plan, folder))

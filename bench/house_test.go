@@ -4,8 +4,11 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -99,6 +102,24 @@ func TestImportRulesCatch(t *testing.T) {
 	} {
 		assert.NotEmpty(t, broken(listed{ImportPath: module + c.from, Imports: []string{module + c.to}}), "%s -> %s", c.from, c.to)
 	}
+}
+
+// What depends on the kind of an engine is asked of the table in scenarios: only the
+// table and what brings servers to life name a kind.
+func TestEngineKindsAreNamedInTheirTable(t *testing.T) {
+	kind := regexp.MustCompile(`\bEngine(VLLM|Sim|Attach)\b`)
+	var named []string
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if kind.Match(text) && filepath.Dir(path) != "../harness/engine" {
+			named = append(named, path)
+		}
+		return err
+	}))
+	assert.Equal(t, []string{"../scenarios/engine.go"}, named)
 }
 
 // What a visitor sees at the top is the list that was agreed on.

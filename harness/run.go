@@ -91,7 +91,7 @@ func (r *run) conclude() ([]string, error) {
 
 func (r *run) spec() engine.Spec {
 	nonce := r.plan.Scenario.Engine.Model
-	if r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
+	if r.starts() {
 		nonce = newNonce()
 	}
 	dir, err := filepath.Abs(r.dir)
@@ -100,6 +100,9 @@ func (r *run) spec() engine.Spec {
 	}
 	return engine.Spec{Engine: r.plan.Scenario.Engine, Arm: r.arm, RunDir: dir, Nonce: nonce, Seed: startSeed(r.plan, r.key)}
 }
+
+// starts reports whether the server is the harness's own.
+func (r *run) starts() bool { return r.plan.Scenario.Engine.Kind.Capabilities().Starts }
 
 func newNonce() string {
 	var b [6]byte
@@ -132,7 +135,7 @@ func (r *run) meet(ctx context.Context) {
 		Dial: r.server.Dial, Host: "127.0.0.1", Model: r.record.Server.Model,
 		Timeout: r.plan.Scenario.Client.RequestTimeout, Origin: time.Now().Add(-time.Millisecond),
 	}
-	if r.arm.Records() && r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
+	if r.arm.Records() && r.starts() {
 		if err := engine.AwaitHeader(ctx, filepath.Join(r.dir, steps.Folder)); err != nil {
 			r.fail("recorder", err)
 		}
@@ -162,7 +165,7 @@ func (r *run) gone() (state string, dead bool) {
 }
 
 func (r *run) prove(when string) {
-	if r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
+	if r.starts() {
 		r.record.Server.Proofs = append(r.record.Server.Proofs, r.server.Prove(when))
 	}
 }

@@ -103,7 +103,7 @@ func (b *builder) prepare(tool string) error {
 	}
 	b.view = &View{
 		Schema: results.Schema, Kind: "verdict", Tool: tool, Rules: p.Rules,
-		Finished: b.c.Complete, Simulated: b.s.Engine.Kind == scenarios.EngineSim,
+		Finished: b.c.Complete, Simulated: b.s.Engine.Kind.Capabilities().Simulated,
 		Thinned: len(b.c.Thinned), Comparisons: []Comparison{}, Runs: []Run{},
 	}
 	b.hostNumber = map[string]int{}

@@ -348,7 +348,7 @@ func environment() *results.Environment {
 
 func server(s scenarios.Scenario, arm scenarios.Arm) results.Server {
 	sv := results.Server{
-		Engine: string(s.Engine.Kind), Simulated: s.Engine.Kind == scenarios.EngineSim, Model: "nonce", Port: 8123, PID: 4242, ReadyIn: 41.5,
+		Engine: s.Engine.Kind, Simulated: s.Engine.Kind == scenarios.EngineSim, Model: "nonce", Port: 8123, PID: 4242, ReadyIn: 41.5,
 		Command: []string{"vllm", "serve", "Qwen3-30B-A3B", "--port", "{port}", "--served-model-name", "{nonce}"}, Env: arm.Env, Patch: arm.Patch,
 		Blobs: map[string]string{"vllm/v1/core/sched/scheduler.py": "8c1f0e"}, Versions: map[string]string{"vllm": "0.24.0", "torch": "2.9.1"},
 		Backends:    map[string]string{"attention": "FLASH_ATTN", "moe": "triton", "dtype": "bfloat16", "compile_cache": "c0ffee"},

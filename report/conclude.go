@@ -126,7 +126,7 @@ func (b *builder) note() {
 	if v.Simulated {
 		v.Notes = append(v.Notes, "SIMULATED ENGINE: these numbers are evidence about the tool, never about vLLM")
 	}
-	if b.s.Engine.Kind == scenarios.EngineAttach {
+	if !b.s.Engine.Kind.Capabilities().Starts {
 		v.Notes = append(v.Notes, "attached endpoints: someone else starts the servers, restarts are not controlled")
 	}
 	switch b.s.Purpose {

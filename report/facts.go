@@ -139,8 +139,8 @@ func (t *factTable) addServer(a *attempt) {
 	for _, k := range sortedKeys(s.Backends) {
 		t.add("backend: "+k, s.Backends[k], a)
 	}
-	for _, k := range []string{"attention", "moe"} {
-		if s.Backends[k] == "" && s.Engine == string(scenarios.EngineVLLM) {
+	for _, k := range s.Engine.Capabilities().Backends {
+		if s.Backends[k] == "" {
 			t.add("backend: "+k, "not named in the server's log", a)
 		}
 	}

@@ -11,14 +11,15 @@ const cpuOf = "CPU of "
 
 // probes are the quantities of a phase, in the order of the report.
 func (b *builder) probes() []probe {
+	of := b.s.Engine.Kind.Capabilities().Metrics
 	list := []probe{
-		{"queue lengths", "requests running before", "", false, gaugeAt("vllm:num_requests_running", 0)},
-		{"queue lengths", "requests running after", "", false, gaugeAt("vllm:num_requests_running", 1)},
-		{"queue lengths", "requests waiting before", "", false, gaugeAt("vllm:num_requests_waiting", 0)},
-		{"queue lengths", "requests waiting after", "", false, gaugeAt("vllm:num_requests_waiting", 1)},
-		{"preemptions", "preemptions", "", false, counter("vllm:num_preemptions_total")},
-		{"prefix cache", "prefix tokens looked up", "", false, counter("vllm:prefix_cache_queries_total")},
-		{"prefix cache", "prefix tokens found", "", false, counter("vllm:prefix_cache_hits_total")},
+		{"queue lengths", "requests running before", "", false, gaugeAt(of.Running, 0)},
+		{"queue lengths", "requests running after", "", false, gaugeAt(of.Running, 1)},
+		{"queue lengths", "requests waiting before", "", false, gaugeAt(of.Waiting, 0)},
+		{"queue lengths", "requests waiting after", "", false, gaugeAt(of.Waiting, 1)},
+		{"preemptions", "preemptions", "", false, counter(of.Preemptions)},
+		{"prefix cache", "prefix tokens looked up", "", false, counter(of.PrefixQueries)},
+		{"prefix cache", "prefix tokens found", "", false, counter(of.PrefixHits)},
 		{"connections", "connections opened", "", false, connections(func(p *results.Phase) int { return p.Dials })},
 		{"connections", "connections replaced", "", false, connections(func(p *results.Phase) int { return p.Redials })},
 		{"client lateness", "probe lag p99", "s", false, health(func(c *results.ClientHealth) float64 { return c.ProbeLagP99 })},

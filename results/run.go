@@ -1,6 +1,10 @@
 package results
 
-import "time"
+import (
+	"time"
+
+	"github.com/aituner/opprof/scenarios"
+)
 
 // Run is the content of run.json: one fresh server start of one arm, through
 // all phases. It says what happened; package results/validity says whether
@@ -32,16 +36,16 @@ type Run struct {
 
 // Server is what is known about the server process of a run.
 type Server struct {
-	Engine    string            `json:"engine"` // vllm, sim, attach
-	Simulated bool              `json:"simulated,omitempty"`
-	Command   []string          `json:"command"` // run directory, port and nonce replaced by tokens
-	Env       map[string]string `json:"env"`     // difference from the harness's own environment
-	Model     string            `json:"model"`   // nonce as served
-	Port      int               `json:"port"`
-	PID       int               `json:"pid"`
-	ReadyIn   float64           `json:"ready_in_s"` // seconds from start to first answer
-	Patch     string            `json:"patch"`
-	Blobs     map[string]string `json:"blobs,omitempty"` // patched file to git blob id as found in the tree
+	Engine    scenarios.EngineKind `json:"engine"`
+	Simulated bool                 `json:"simulated,omitempty"`
+	Command   []string             `json:"command"` // run directory, port and nonce replaced by tokens
+	Env       map[string]string    `json:"env"`     // difference from the harness's own environment
+	Model     string               `json:"model"`   // nonce as served
+	Port      int                  `json:"port"`
+	PID       int                  `json:"pid"`
+	ReadyIn   float64              `json:"ready_in_s"` // seconds from start to first answer
+	Patch     string               `json:"patch"`
+	Blobs     map[string]string    `json:"blobs,omitempty"` // patched file to git blob id as found in the tree
 	// Versions: vllm, torch, python, ... as the server's interpreter reports.
 	Versions map[string]string `json:"versions,omitempty"`
 	// Backends: attention, moe, cudagraph, dtype, compile_cache, ... as the

@@ -90,11 +90,12 @@ func complete(f *file, s *Scenario) {
 }
 
 func completeEngine(f *file, s *Scenario) {
-	if s.Engine.Kind == EngineVLLM && !f.has("engine.python") {
-		s.Engine.Python = "python3"
+	can := s.Engine.Kind.Capabilities()
+	if !f.has("engine.python") {
+		s.Engine.Python = can.Python
 	}
-	if s.Engine.Kind == EngineSim && !f.has("engine.model") {
-		s.Engine.Model = "simulated"
+	if !f.has("engine.model") {
+		s.Engine.Model = can.model
 	}
 }
 

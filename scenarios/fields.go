@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,7 +34,7 @@ var scenarioFields = []field[Scenario]{
 }
 
 var engineFields = []field[Engine]{
-	{"kind", true, func(v value, e *Engine) { choice(v, &e.Kind, EngineVLLM, EngineSim, EngineAttach) }},
+	{"kind", true, func(v value, e *Engine) { choice(v, &e.Kind, engineKinds()...) }},
 	{"model", false, func(v value, e *Engine) { v.text(&e.Model) }},
 	{"python", false, func(v value, e *Engine) { v.text(&e.Python) }},
 	{"args", false, func(v value, e *Engine) { readArgs(v, e.Args) }},
@@ -232,8 +233,8 @@ func readSchedule(v value) map[string]string {
 	for _, e := range v.entries() {
 		role, policy := "", ""
 		choice(e.value, &policy, "idle")
-		if role = e.key; role != "engine_core" && role != "worker" {
-			v.file.add(e.name, e.path, "unknown role%s", suggest(role, []string{"engine_core", "worker"}))
+		if role = e.key; !slices.Contains(scheduledRoles(), role) {
+			v.file.add(e.name, e.path, "unknown role%s", suggest(role, scheduledRoles()))
 		}
 		roles[role] = policy
 	}

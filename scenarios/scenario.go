@@ -22,16 +22,6 @@ const (
 	Correctness Purpose = "correctness" // checks and identity only, no effects
 )
 
-// EngineKind names how servers under test come to life.
-type EngineKind string
-
-// The kinds of engine.
-const (
-	EngineVLLM   EngineKind = "vllm"   // vllm serve, started and stopped for each run
-	EngineSim    EngineKind = "sim"    // the simulated engine: proves nothing about vLLM
-	EngineAttach EngineKind = "attach" // endpoints that someone else started
-)
-
 // PatchNone is the patch of an arm that runs the untouched package.
 const PatchNone = "none"
 

@@ -93,7 +93,7 @@ func checkAllFive(f *file, s *Scenario) {
 
 func checkIdentity(f *file, s *Scenario) {
 	id := s.Identity
-	if id.Prompts == 0 && (s.Purpose != AA || s.Engine.Kind != EngineAttach) {
+	if id.Prompts == 0 && (s.Purpose != AA || !s.Engine.attached()) {
 		f.rule("identity.prompts", "the identity pass is part of every run: "+
 			"only an A/A of attached endpoints may leave it out")
 	}

@@ -52,7 +52,7 @@ func (e *InProcess) Start(_ context.Context, spec Spec) (Server, error) {
 		log.Close()
 		return nil, fmt.Errorf("start simulated engine: %w", err)
 	}
-	s.info = results.Server{Engine: string(scenarios.EngineSim), Simulated: true, Patch: spec.Arm.Patch, Model: spec.Nonce,
+	s.info = results.Server{Engine: scenarios.EngineSim, Simulated: true, Patch: spec.Arm.Patch, Model: spec.Nonce,
 		Command: append([]string{"opbench", "sim", "serve"}, longOptions(spec.args())...), Env: envTokens(recorderEnv(spec), spec, ""),
 		Versions: map[string]string{"engine": "simulated"}, Backends: readBackends(log.Name())}
 	s.serve()

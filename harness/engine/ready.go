@@ -165,5 +165,5 @@ func Metrics(ctx context.Context, s Server) (Scrape, error) {
 	if err != nil {
 		return Scrape{}, fmt.Errorf("read /metrics: %w", err)
 	}
-	return parseMetrics(body)
+	return parseMetrics(body, s.Info().Engine.Capabilities().Metrics)
 }

@@ -36,7 +36,7 @@ func (e *simEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	}
 	p.role = func(bool, string) string { return "server" }
 	p.info = results.Server{
-		Engine: string(scenarios.EngineSim), Simulated: true, Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: p.pid,
+		Engine: scenarios.EngineSim, Simulated: true, Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: p.pid,
 		Command: tokens(append([]string{"opbench"}, argv...), spec, port, ""), Env: envTokens(env, spec, ""),
 		Versions: map[string]string{"engine": "simulated"},
 	}

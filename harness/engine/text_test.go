@@ -125,11 +125,12 @@ func TestVLLMRoles(t *testing.T) {
 }
 
 func TestParseMetrics(t *testing.T) {
-	_, err := parseMetrics([]byte("not a metric {"))
+	names := scenarios.EngineVLLM.Capabilities().Metrics
+	_, err := parseMetrics([]byte("not a metric {"), names)
 	assert.ErrorContains(t, err, "GET /metrics")
-	got, err := parseMetrics([]byte("# TYPE vllm:x_total counter\nvllm:x_total 1\n# TYPE vllm:g gauge\nvllm:g 7\n# TYPE python_total counter\npython_total 3\n" +
-		"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 2\nvllm:num_requests_running{engine=\"1\"} 3\n" +
-		"# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"100\"} 1\nvllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"90\"} 1\nvllm:cache_config_info{engine=\"2\",num_gpu_blocks=\"None\"} 1\n"))
+	got, err := parseMetrics([]byte("# TYPE vllm:x_total counter\nvllm:x_total 1\n# TYPE vllm:g gauge\nvllm:g 7\n# TYPE python_total counter\npython_total 3\n"+
+		"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 2\nvllm:num_requests_running{engine=\"1\"} 3\n"+
+		"# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"100\"} 1\nvllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"90\"} 1\nvllm:cache_config_info{engine=\"2\",num_gpu_blocks=\"None\"} 1\n"), names)
 	require.NoError(t, err)
-	assert.Equal(t, Scrape{Counters: map[string]float64{"vllm:x_total": 1}, Gauges: map[string]float64{gaugeRunning: 5}, KVBlocks: 190}, got)
+	assert.Equal(t, Scrape{Counters: map[string]float64{"vllm:x_total": 1}, Gauges: map[string]float64{names.Running: 5}, KVBlocks: 190}, got)
 }

@@ -252,7 +252,7 @@ func (e *vllmEngine) serverEnv(spec Spec) map[string]string {
 func (e *vllmEngine) info(spec Spec, port, pid int, env map[string]string) results.Server {
 	command := append([]string{"python", "-P", "-m", "vllm.entrypoints.cli.main"}, e.serveArgs(spec, port)...)
 	return results.Server{
-		Engine: string(scenarios.EngineVLLM), Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: pid,
+		Engine: scenarios.EngineVLLM, Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: pid,
 		Command: tokens(command, spec, port, e.model), Env: envTokens(env, spec, e.importPath(spec.Arm.Patch)),
 		Blobs: e.blobs[spec.Arm.Patch], Versions: e.versions, ModelConfig: e.config, ModelSHA256: e.digest,
 	}

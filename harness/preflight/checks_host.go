@@ -13,7 +13,7 @@ import (
 // busyRoles counts the server processes that busy-wait, by role: vLLM's engine
 // core and its workers poll shared memory for a second after the last message.
 func busyRoles(s *scenarios.Scenario) map[string]int {
-	if s == nil || s.Engine.Kind != scenarios.EngineVLLM {
+	if s == nil || len(s.Engine.Kind.Capabilities().Roles) == 0 {
 		return nil
 	}
 	engines := largest(s, func(a scenarios.Arm) int { return s.ArmCount(a, "data-parallel-size") })

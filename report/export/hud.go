@@ -147,8 +147,9 @@ func (h *hud) record(arm string, info map[string]string, metric hudMetric) hudRe
 		return r
 	}
 	r.Benchmark.Dtype = line(server.Backends["dtype"])
-	if version := line(server.Versions["vllm"]); version != "" && h.v.Subject.Engine == string(scenarios.EngineVLLM) {
-		r.Dependencies = map[string]hudDependency{"vllm": {Repo: "vllm-project/vllm", Version: version}}
+	can := scenarios.EngineKind(h.v.Subject.Engine).Capabilities()
+	if version := line(server.Versions[can.Package]); version != "" && can.Repository != "" {
+		r.Dependencies = map[string]hudDependency{can.Package: {Repo: can.Repository, Version: version}}
 	}
 	return r
 }

@@ -108,7 +108,7 @@ func (l *llmd) component(a *results.Attempt) object {
 	return object{
 		"metadata": object{"label": line(arm.Name), "cfg_id": hex.EncodeToString(sum[:]), "description": "patch " + line(arm.Patch)},
 		"standardized": object{
-			"kind": "inference_engine", "tool": line(a.Run.Server.Engine), "tool_version": line(version), "role": "replica", "replicas": 1,
+			"kind": "inference_engine", "tool": line(string(a.Run.Server.Engine)), "tool_version": line(version), "role": "replica", "replicas": 1,
 			"model": object{"name": line(l.view.Subject.Model)},
 			"accelerator": object{
 				"model": line(accelerator), "count": count, "parallelism": object{"tp": s.TensorParallel(arm)},

@@ -19,9 +19,6 @@ const minPreemptionP = 0.001
 // maxKVDifference is the share by which the sizes of the KV cache may differ.
 const maxKVDifference = 0.01
 
-// preemptionCounter is vLLM's counter, and the simulated engine's.
-const preemptionCounter = "vllm:num_preemptions_total"
-
 // Comparison is what holds two arms together, or not.
 type Comparison struct {
 	// Findings make every metric of the comparison INVALID.
@@ -164,8 +161,9 @@ func cached(a *results.Attempt, phase string) int {
 // preemptions: an arm that preempts more does other work. Given the sum, the
 // candidate's share is binomial with the share of its runs.
 func preemptions(p *pairing) []Finding {
-	b, nb := preempted(p.baseline)
-	c, nc := preempted(p.candidate)
+	counter := p.scenario.Engine.Kind.Capabilities().Metrics.Preemptions
+	b, nb := preempted(p.baseline, counter)
+	c, nc := preempted(p.candidate, counter)
 	if b+c == 0 || nb == 0 || nc == 0 {
 		return nil
 	}
@@ -180,11 +178,11 @@ func preemptions(p *pairing) []Finding {
 }
 
 // preempted sums the server's counter over all phases of the runs that have it.
-func preempted(attempts []*results.Attempt) (sum, runs int) {
+func preempted(attempts []*results.Attempt, counter string) (sum, runs int) {
 	for _, a := range attempts {
 		known := false
 		for i := range a.Run.Phases {
-			n, ok := a.Run.Phases[i].Counters[preemptionCounter]
+			n, ok := a.Run.Phases[i].Counters[counter]
 			sum += int(n)
 			known = known || ok
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 func TestHealthyComparison(t *testing.T) {
@@ -14,6 +15,8 @@ func TestHealthyComparison(t *testing.T) {
 	assert.Empty(t, got.Findings)
 	assert.Equal(t, Identity{Status: IdentityOK, Prompts: 3, Equal: 3, Runs: 8}, got.Identity)
 }
+
+var vllmPreemptions = scenarios.EngineVLLM.Capabilities().Metrics.Preemptions
 
 // Attempt 3 is the candidate of block 2.
 var compareMutations = []struct {
@@ -37,7 +40,7 @@ var compareMutations = []struct {
 	}, "compile-cache", ScopeComparison, `0001/off compiles to "~/.cache/1", 0002/on to "~/.cache/2"`},
 	{"KV blocks", func(a *results.Attempt) { a.Run.Server.KVBlocks = 989 }, "kv-blocks", ScopeComparison, "0001/off has 1000 KV blocks, 0002/on has 989"},
 	{"prefix hits", func(a *results.Attempt) { a.Requests[2].CachedTokens = 9 }, "prefix-hits", ScopePair, "40 prompt tokens cached in 0002/off and 41 in 0002/on"},
-	{"preemptions", func(a *results.Attempt) { a.Run.Phases[0].Counters[preemptionCounter] = 11 }, "preemptions", ScopeComparison, "0 preemptions in 4 runs of off, 11 in 4 runs of on"},
+	{"preemptions", func(a *results.Attempt) { a.Run.Phases[0].Counters[vllmPreemptions] = 11 }, "preemptions", ScopeComparison, "0 preemptions in 4 runs of off, 11 in 4 runs of on"},
 	{"baseline differs", nil, "identity", ScopeComparison, "the baseline does not agree with itself: 0002/off against 0001/off: prompt 1 differs first at position 2: token 9, want 6"},
 	{"no outputs", func(a *results.Attempt) { a.Identity = nil }, "identity", ScopeComparison, "the identity pass of 0002/on is missing"},
 }
@@ -118,7 +121,7 @@ func TestPreemptionsByChance(t *testing.T) {
 	assert.InDelta(t, 1, binomial(5, 10, 0.5), 1e-9)
 	assert.InDelta(t, 0.0107421875, binomial(9, 10, 0.5)/2, 1e-9, "both tails")
 	all := healthyCampaign()
-	all[3].Run.Phases[0].Counters[preemptionCounter] = 10
+	all[3].Run.Phases[0].Counters[vllmPreemptions] = 10
 	assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings)
 	for i := range all {
 		for j := range all[i].Run.Phases {

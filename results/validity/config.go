@@ -53,7 +53,7 @@ func (p *pairing) facts(a *results.Attempt) map[string]string {
 	cand, _ := p.scenario.Arm(p.of.Candidate)
 	s := &a.Run.Server
 	facts := map[string]string{
-		"engine":       s.Engine,
+		"engine":       string(s.Engine),
 		"command":      strings.Join(undeclared(s.Command, base.Args, cand.Args), " "),
 		"model":        s.ModelSHA256,
 		"model config": canonical(s.ModelConfig),

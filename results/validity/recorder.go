@@ -3,8 +3,6 @@ package validity
 import (
 	"maps"
 	"slices"
-
-	"github.com/aituner/opprof/scenarios"
 )
 
 // recorderPresence: an arm records exactly if it says so.
@@ -24,7 +22,7 @@ func recorderPresence(s *subject) {
 // the files that the link tree holds. Other engines have no patch.
 func recorderRevision(s *subject) {
 	st, srv := s.run.Steps, &s.run.Server
-	if !s.arm.Records() || st == nil || st.Records == 0 || srv.Engine != string(scenarios.EngineVLLM) {
+	if !s.arm.Records() || st == nil || st.Records == 0 || !srv.Engine.Capabilities().Patchable {
 		return
 	}
 	if st.Revision != s.arm.Revision() {

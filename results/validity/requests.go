@@ -107,7 +107,7 @@ func fingerprints(s *subject) {
 // cachedTokens: with prefix caching on, the work of a request is only known if
 // the server says what was cached.
 func cachedTokens(s *subject) {
-	if s.scenario.Engine.Kind != scenarios.EngineVLLM || s.hasArg("no-enable-prefix-caching") {
+	if !s.scenario.Engine.Kind.Capabilities().CachesPrefixes || s.hasArg("no-enable-prefix-caching") {
 		return
 	}
 	for _, phase := range s.phaseNames() {

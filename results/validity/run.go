@@ -45,7 +45,7 @@ func (s *subject) add(f Finding) {
 	s.found = append(s.found, f)
 }
 
-func (s *subject) attached() bool { return s.scenario.Engine.Kind == scenarios.EngineAttach }
+func (s *subject) attached() bool { return !s.scenario.Engine.Kind.Capabilities().Starts }
 
 // phases visits the phases that were planned and measured.
 func (s *subject) phases(visit func(plan scenarios.Phase, got *results.Phase)) {
