@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 	"github.com/spf13/cobra"
 )
 
@@ -46,7 +47,7 @@ func describePlan(p *results.Plan) string {
 		b.WriteByte('\n')
 	}
 	for _, ph := range s.Phases {
-		fmt.Fprintf(&b, "phase %-8s %s, %d timed requests after %d warm-up, primary: %s\n", ph.Name, describeArrival(ph.Arrival.Kind, ph.Arrival.Streams, ph.Arrival.Rate),
+		fmt.Fprintf(&b, "phase %-8s %s, %d timed requests after %d warm-up, primary: %s\n", ph.Name, describeArrival(ph.Arrival),
 			ph.Source.Requests, ph.Warmup.Requests, orNone(strings.Join(ph.Primary, " ")))
 	}
 	fmt.Fprintf(&b, "margin %g %%\nworkload %.12s\n\n", 100*s.Gate.Margin, p.WorkloadSHA256)
@@ -62,14 +63,14 @@ func describePlan(p *results.Plan) string {
 	return b.String()
 }
 
-func describeArrival(kind string, streams int, rate float64) string {
-	if kind == "closed" {
-		return fmt.Sprintf("closed loop with %d stream(s)", streams)
-	}
-	if kind == "trace" {
+func describeArrival(a scenarios.Arrival) string {
+	switch a.Kind {
+	case scenarios.ArrivalClosed:
+		return fmt.Sprintf("closed loop with %d stream(s)", a.Streams)
+	case scenarios.ArrivalTrace:
 		return "the arrivals of its trace"
 	}
-	return fmt.Sprintf("%s arrivals at %g/s", kind, rate)
+	return fmt.Sprintf("%s arrivals at %g/s", a.Kind, a.Rate)
 }
 
 func orNone(s string) string {

@@ -94,10 +94,10 @@ func (b *builder) phase(c *Comparison, p scenarios.Phase) Phase {
 }
 
 func load(a scenarios.Arrival) string {
-	if a.Kind == "closed" {
+	if a.Kind == scenarios.ArrivalClosed {
 		return plural(a.Streams, "stream", "streams")
 	}
-	if a.Kind == "trace" {
+	if a.Kind == scenarios.ArrivalTrace {
 		return "trace, time × " + plainNumber(a.Scale)
 	}
 	return fmt.Sprintf("%s %s/s", a.Kind, plainNumber(a.Rate))

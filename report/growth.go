@@ -7,6 +7,7 @@ import (
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // growthBins of equally many requests cut each timed part.
@@ -26,7 +27,7 @@ func (b *builder) growth(c *Comparison) []Growth {
 	var out []Growth
 	for _, p := range b.s.Phases {
 		name := "tpot_p50"
-		if p.Arrival.Kind != "closed" {
+		if p.Arrival.Kind != scenarios.ArrivalClosed {
 			name = "ttft_p50"
 		}
 		if g, ok := b.phaseGrowth(c, p.Name, name); ok {

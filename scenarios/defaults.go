@@ -61,14 +61,14 @@ func defaults() Scenario {
 }
 
 func defaultPhase() Phase {
-	tokens := Dist{Kind: "fixed", Value: defaultTokens}
+	tokens := Dist{Kind: DistFixed, Value: defaultTokens}
 	return Phase{
 		Source: Source{
-			Kind: "synthetic", Requests: defaultRequests,
+			Kind: SourceSynthetic, Requests: defaultRequests,
 			PromptTokens: tokens, OutputTokens: tokens,
 			VocabSize: defaultVocabSize, VocabLow: defaultVocabLow,
 		},
-		Arrival: Arrival{Kind: "closed"},
+		Arrival: Arrival{Kind: ArrivalClosed},
 	}
 }
 
@@ -122,7 +122,7 @@ func completeDesign(f *file, s *Scenario) {
 }
 
 func completePhase(f *file, path string, purpose Purpose, p *Phase) {
-	closed := p.Arrival.Kind == "closed"
+	closed := p.Arrival.Kind == ArrivalClosed
 	if closed && p.Arrival.Streams == 0 {
 		p.Arrival.Streams = 1
 	}
@@ -147,10 +147,10 @@ func completePhase(f *file, path string, purpose Purpose, p *Phase) {
 
 // completeTrace leaves the lengths to the rows of a trace.
 func completeTrace(f *file, path string, p *Phase) {
-	if p.Arrival.Kind == "trace" && !f.has(path+".arrival.scale") {
+	if p.Arrival.Kind == ArrivalTrace && !f.has(path+".arrival.scale") {
 		p.Arrival.Scale = 1
 	}
-	if p.Source.Kind != "trace" {
+	if p.Source.Kind != SourceTrace {
 		return
 	}
 	p.Source.PromptTokens, p.Source.OutputTokens = Dist{}, Dist{}
@@ -162,7 +162,7 @@ func completeTrace(f *file, path string, p *Phase) {
 // completeDist clips a lognormal at four times its p95: the far tail would
 // decide a run's length by a single request.
 func completeDist(d *Dist) {
-	if d.Kind != "lognormal" {
+	if d.Kind != DistLognormal {
 		return
 	}
 	if d.Min == 0 {

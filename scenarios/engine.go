@@ -1,9 +1,6 @@
 package scenarios
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // EngineKind names how servers under test come to life.
 type EngineKind string
@@ -107,13 +104,13 @@ func engineKinds() (kinds []EngineKind) {
 
 // kindsWith names the kinds that have something, for messages.
 func kindsWith(has func(Capabilities) bool) string {
-	var kinds []string
+	var kinds []EngineKind
 	for _, c := range engines {
 		if has(c) {
-			kinds = append(kinds, string(c.Kind))
+			kinds = append(kinds, c.Kind)
 		}
 	}
-	return strings.Join(kinds, " or ")
+	return oneOf(kinds)
 }
 
 // scheduledRoles are the roles that any kind of engine has.

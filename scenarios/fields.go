@@ -70,7 +70,7 @@ var goodputFields = []field[Goodput]{
 }
 
 var sourceFields = []field[Source]{
-	{"kind", false, func(v value, s *Source) { choice(v, &s.Kind, "synthetic", "trace") }},
+	{"kind", false, func(v value, s *Source) { choice(v, &s.Kind, SourceSynthetic, SourceTrace) }},
 	{"requests", false, func(v value, s *Source) { v.count(&s.Requests, 1, maxRequests) }},
 	{"prompt_tokens", false, func(v value, s *Source) { readDist(v, &s.PromptTokens) }},
 	{"output_tokens", false, func(v value, s *Source) { readDist(v, &s.OutputTokens) }},
@@ -96,7 +96,7 @@ var prefixGroupsFields = []field[PrefixGroups]{
 }
 
 var distFields = []field[Dist]{
-	{"dist", true, func(v value, d *Dist) { choice(v, &d.Kind, "fixed", "uniform", "lognormal") }},
+	{"dist", true, func(v value, d *Dist) { choice(v, &d.Kind, DistFixed, DistUniform, DistLognormal) }},
 	{"value", false, func(v value, d *Dist) { v.count(&d.Value, 1, maxTokens) }},
 	{"min", false, func(v value, d *Dist) { v.count(&d.Min, 1, maxTokens) }},
 	{"max", false, func(v value, d *Dist) { v.count(&d.Max, 1, maxTokens) }},
@@ -106,7 +106,7 @@ var distFields = []field[Dist]{
 
 var arrivalFields = []field[Arrival]{
 	{"kind", false, func(v value, a *Arrival) {
-		choice(v, &a.Kind, "closed", "poisson", "constant", "gamma", "trace")
+		choice(v, &a.Kind, ArrivalClosed, ArrivalPoisson, ArrivalConstant, ArrivalGamma, ArrivalTrace)
 	}},
 	{"streams", false, func(v value, a *Arrival) { v.count(&a.Streams, 1, maxStreams) }},
 	{"ramp", false, func(v value, a *Arrival) { v.duration(&a.Ramp, 0) }},
@@ -219,7 +219,7 @@ func readLooks(v value, d *Design) {
 // readDist reads a distribution; a bare number is a fixed count.
 func readDist(v value, to *Dist) {
 	if v.is("!!int") {
-		d := Dist{Kind: "fixed"}
+		d := Dist{Kind: DistFixed}
 		v.count(&d.Value, 1, maxTokens)
 		*to = d
 		return

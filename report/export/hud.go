@@ -182,10 +182,10 @@ func (h *hud) args(arm, phase string) string {
 		if p.Arrival.Streams > 0 {
 			args["max_concurrency"] = strconv.Itoa(p.Arrival.Streams)
 		}
-		if p.Source.PromptTokens.Kind == "fixed" {
+		if p.Source.PromptTokens.Kind == scenarios.DistFixed {
 			args["random_input_len"] = strconv.Itoa(p.Source.PromptTokens.Value)
 		}
-		if p.Source.OutputTokens.Kind == "fixed" {
+		if p.Source.OutputTokens.Kind == scenarios.DistFixed {
 			args["random_output_len"] = strconv.Itoa(p.Source.OutputTokens.Value)
 		}
 	}

@@ -160,11 +160,11 @@ func (l *llmd) load(a *results.Attempt, p *results.Phase) object {
 // sequence is a planned distribution of lengths, nil where a trace gives them.
 func sequence(d scenarios.Dist) object {
 	switch d.Kind {
-	case "fixed":
+	case scenarios.DistFixed:
 		return object{"distribution": "fixed", "value": d.Value}
-	case "uniform":
+	case scenarios.DistUniform:
 		return object{"distribution": "uniform", "value": float64(d.Min+d.Max) / 2, "min": d.Min, "max": d.Max}
-	case "lognormal":
+	case scenarios.DistLognormal:
 		return object{"distribution": "other", "value": d.Median, "min": d.Min, "max": d.Max}
 	}
 	return nil

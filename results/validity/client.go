@@ -53,7 +53,7 @@ func probeLag(s *subject) {
 func sendLateness(s *subject) {
 	limit := s.scenario.Client.MaxProbeLagP99
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
-		if late := seconds(got.Client.SendLateP99); plan.Arrival.Kind != "closed" && late > limit {
+		if late := seconds(got.Client.SendLateP99); plan.Arrival.Kind != scenarios.ArrivalClosed && late > limit {
 			s.add(finding("send-late", CauseClient, "requests of phase %s were sent %v late (p99), the limit is %v: give the client a free core",
 				plan.Name, late, limit).in(plan.Name))
 		}
@@ -67,7 +67,7 @@ func seconds(s float64) time.Duration {
 // concurrency: a closed loop keeps the stated number of streams busy.
 func concurrency(s *subject) {
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
-		if want := plan.Arrival.Streams; plan.Arrival.Kind == "closed" && !(got.MeanLive >= minConcurrency*float64(want)) {
+		if want := plan.Arrival.Streams; plan.Arrival.Kind == scenarios.ArrivalClosed && !(got.MeanLive >= minConcurrency*float64(want)) {
 			s.add(finding("concurrency", CauseClient, "%.2f streams were live in phase %s on average, %d are stated and at least 95 %% of that must be; more requests or a longer warm-up than the ramp",
 				got.MeanLive, plan.Name, want).in(plan.Name))
 		}
