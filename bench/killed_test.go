@@ -229,7 +229,7 @@ func TestKilledServers(t *testing.T) {
 				assert.Empty(t, all[fmt.Sprintf("off.%d", i+1)].Findings)
 				a := all[fmt.Sprintf("on.%d", i+1)]
 				assert.True(t, strings.HasPrefix(a.Run.Failure, end.say), a.Run.Failure)
-				assert.Equal(t, "engine", a.Run.FailureClass)
+				assert.Equal(t, results.FailureEngine, a.Run.FailureClass)
 				assert.Equal(t, "killed", a.Run.Server.Stop.Signal)
 				assert.True(t, end.requests(count(a.Requests)), "%s: %d requests", end.say, len(a.Requests))
 			}

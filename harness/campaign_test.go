@@ -179,14 +179,14 @@ func TestKilledServerRepeatsTheBlock(t *testing.T) {
 			return nil
 		}))
 		c := sealedOnce(t, dir)
-		assert.Contains(t, c.Voids["0002.1"], "on: ")
+		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}], "on: ")
 		var keys []string
 		for _, a := range c.Attempts {
 			if a.Key.Block == "0002" {
 				keys = append(keys, a.Key.Dir())
 				if a.Key.Attempt == 1 && a.Key.Arm == "on" {
 					assert.Contains(t, a.Run.Failure, "the server ended by itself")
-					assert.Equal(t, "engine", a.Run.FailureClass)
+					assert.Equal(t, results.FailureEngine, a.Run.FailureClass)
 				}
 			}
 		}
@@ -226,9 +226,9 @@ func TestBadBurnInIsLeft(t *testing.T) {
 		}))
 		c, err := results.Load(dir)
 		require.NoError(t, err)
-		assert.Contains(t, c.Voids, "burnin-1.1")
-		assert.Contains(t, c.Voids, "burnin-1.2")
-		assert.NotContains(t, c.Voids, "burnin-1.3")
+		assert.Contains(t, c.Voids, results.BlockAttempt{Block: "burnin-1", Attempt: 1})
+		assert.Contains(t, c.Voids, results.BlockAttempt{Block: "burnin-1", Attempt: 2})
+		assert.NotContains(t, c.Voids, results.BlockAttempt{Block: "burnin-1", Attempt: 3})
 		assert.True(t, c.Complete)
 	})
 }

@@ -64,9 +64,9 @@ func (r *run) start(ctx context.Context) {
 	r.doing("starting server")
 	server, err := r.Engine.Start(ctx, r.spec())
 	if err != nil {
-		class := "engine"
+		class := results.FailureEngine
 		if errors.Is(err, engine.ErrForeign) {
-			class = "host"
+			class = results.FailureHost
 		}
 		r.fail(class, fmt.Errorf("start the server: %w", err))
 		return
@@ -84,7 +84,7 @@ func (r *run) conclude() ([]string, error) {
 	}
 	var findings []string
 	for _, f := range validity.Run(r.plan, &r.record, r.requests, r.identity) {
-		findings = append(findings, f.Rule+": "+f.Message)
+		findings = append(findings, fmt.Sprintf("%s: %s", f.Rule, f.Message))
 	}
 	return findings, nil
 }
@@ -111,7 +111,7 @@ func newNonce() string {
 }
 
 // fail notes the first thing that went wrong and whose fault it is.
-func (r *run) fail(class string, err error) {
+func (r *run) fail(class results.FailureClass, err error) {
 	if r.record.Failure == "" {
 		r.record.Failure, r.record.FailureClass = r.private(err.Error()), class
 	}
@@ -137,18 +137,18 @@ func (r *run) meet(ctx context.Context) {
 	}
 	if r.arm.Records() && r.starts() {
 		if err := engine.AwaitHeader(ctx, filepath.Join(r.dir, steps.Folder)); err != nil {
-			r.fail("recorder", err)
+			r.fail(results.FailureRecorder, err)
 		}
 	}
 }
 
 // blame is the engine if its process is gone, else the harness: failed
 // requests of a live server are judged one by one.
-func (r *run) blame() string {
+func (r *run) blame() results.FailureClass {
 	if _, dead := r.gone(); dead {
-		return "engine"
+		return results.FailureEngine
 	}
-	return "harness"
+	return results.FailureHarness
 }
 
 // gone asks a server that gave cause for it whether it has ended. The sockets of
@@ -196,7 +196,7 @@ func (r *run) finish() {
 	}
 	r.doing("stopping server")
 	if state, dead := r.server.Exited(); dead {
-		r.fail("engine", fmt.Errorf("the server ended by itself (%s)", state))
+		r.fail(results.FailureEngine, fmt.Errorf("the server ended by itself (%s)", state))
 	}
 	stop := r.server.Stop()
 	seenAlive := r.record.Server

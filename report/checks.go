@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/steps"
@@ -33,7 +32,7 @@ func (b *builder) examine(a *results.Attempt) (findings []Reason, warnings []str
 
 // reason words a finding for people.
 func reason(f validity.Finding) Reason {
-	r := Reason{Name: strings.ReplaceAll(f.Rule, "-", " "), Detail: f.Message}
+	r := Reason{Name: f.Rule.Words(), Detail: f.Message}
 	if f.Key != (results.Key{}) {
 		r.Where = []string{f.Key.String()}
 	}

@@ -226,19 +226,19 @@ func (b *builder) describeRuns() {
 
 func (b *builder) describeRun(a *attempt) Run {
 	r := Run{Block: a.Key.Block, Attempt: a.Key.Attempt, Arm: a.Key.Arm, Findings: a.findings, Warnings: a.warnings}
-	switch why, void := b.c.Voids[fmt.Sprintf("%s.%d", a.Key.Block, a.Key.Attempt)]; {
+	switch why, void := b.c.Voids[a.Key.BlockAttempt()]; {
 	case a.Damage != "":
-		r.State, r.Why = "damaged", a.Damage
+		r.State, r.Why = RunDamaged, a.Damage
 	case void:
-		r.State, r.Why = "void", why
+		r.State, r.Why = RunVoid, why
 	case a.BurnIn:
-		r.State = "burn-in"
+		r.State = RunBurnIn
 	case a.Valid && len(a.findings) > 0:
-		r.State, r.Why = "INVALID", "accepted by the harness"
+		r.State, r.Why = RunInvalid, "accepted by the harness"
 	case a.Valid:
-		r.State = "valid"
+		r.State = RunValid
 	default:
-		r.State = "block open"
+		r.State = RunOpen
 	}
 	if len(a.findings) == 0 {
 		for _, f := range a.Attempt.Findings {
@@ -250,7 +250,7 @@ func (b *builder) describeRun(a *attempt) Run {
 		r.Seconds = a.Run.End.Sub(a.Run.Start).Seconds()
 		r.Ready = a.Run.Server.ReadyIn
 		if a.Run.Failure != "" {
-			r.Warnings = append(slices.Clone(r.Warnings), "ended early ("+a.Run.FailureClass+"): "+a.Run.Failure)
+			r.Warnings = append(slices.Clone(r.Warnings), "ended early ("+string(a.Run.FailureClass)+"): "+a.Run.Failure)
 		}
 	}
 	return r

@@ -59,13 +59,13 @@ func asAt(c *results.Campaign, blocks int) (*results.Campaign, map[results.Key]b
 		return nil, nil
 	}
 	past, ran := *c, map[results.Key]bool{}
-	past.Complete, past.Entries, past.Attempts, past.Voids = true, c.Entries[:end+1], nil, map[string]string{}
+	past.Complete, past.Entries, past.Attempts, past.Voids = true, c.Entries[:end+1], nil, map[results.BlockAttempt]string{}
 	for _, e := range past.Entries {
 		switch e.Event {
 		case results.EventRunEnd:
 			ran[e.Key()] = true
 		case results.EventBlockVoid:
-			past.Voids[voidKey(e.Block, e.Attempt)] = e.Detail
+			past.Voids[e.Key().BlockAttempt()] = e.Detail
 		}
 	}
 	for _, a := range c.Attempts {
@@ -75,8 +75,6 @@ func asAt(c *results.Campaign, blocks int) (*results.Campaign, map[results.Key]b
 	}
 	return &past, ran
 }
-
-func voidKey(block string, attempt int) string { return fmt.Sprintf("%s.%d", block, attempt) }
 
 // severalLooks reports whether the campaign could end before its last block.
 func (b *builder) severalLooks() bool { return len(b.s.Design.Looks) > 1 }

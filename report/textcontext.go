@@ -32,7 +32,7 @@ func (t textWriter) runs(v *View) {
 	t.item("valid", fmt.Sprintf("%d of %d blocks (%s), %s void, %s · A/A: %s", n.Valid, n.Planned,
 		plural(n.ValidRuns, "run", "runs"), plural(n.Voided, "attempt", "attempts"), plural(n.BurnIn, "burn-in block", "burn-in blocks"), v.AA))
 	for _, r := range v.Runs {
-		if r.State != "valid" && r.State != "burn-in" || len(r.Findings)+len(r.Warnings) > 0 {
+		if r.State != RunValid && r.State != RunBurnIn || len(r.Findings)+len(r.Warnings) > 0 {
 			t.item("run", runLine(&r))
 		}
 	}

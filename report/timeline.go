@@ -97,11 +97,15 @@ type timedRun struct {
 	from    time.Time
 	to      time.Time // zero: nobody knows
 	session int       // 1-based
-	state   string
+	state   RunState
 }
 
-// sealed is the state of a run that ended, until the view says what it is worth.
-const sealed = "sealed"
+// States of runs that the view does not list.
+const (
+	notEnded RunState = "not ended"
+	lost     RunState = "lost"
+	sealed   RunState = "sealed" // until the view says what it is worth
+)
 
 // timedRuns dates runs and sessions, both in the ledger's order.
 func timedRuns(entries []results.Entry) (runs []timedRun, sessions []span) {
@@ -117,7 +121,7 @@ func timedRuns(entries []results.Entry) (runs []timedRun, sessions []span) {
 		switch i, running := open[e.Key()]; {
 		case e.Event == results.EventRunStart:
 			open[e.Key()] = len(runs)
-			runs = append(runs, timedRun{key: e.Key(), from: e.Time, session: here, state: "not ended"})
+			runs = append(runs, timedRun{key: e.Key(), from: e.Time, session: here, state: notEnded})
 		case running && (e.Event == results.EventRunEnd || e.Event == results.EventRunAbort):
 			delete(open, e.Key())
 			runs[i].end(e, here)
@@ -129,7 +133,7 @@ func timedRuns(entries []results.Entry) (runs []timedRun, sessions []span) {
 // end takes the entry that closes a run. One that a later session wrote only
 // says that the run was found without an end.
 func (r *timedRun) end(e results.Entry, session int) {
-	r.state = "lost"
+	r.state = lost
 	if e.Event == results.EventRunEnd {
 		r.state = sealed
 	}
@@ -140,7 +144,7 @@ func (r *timedRun) end(e results.Entry, session int) {
 
 // nameStates says what the ended runs are worth.
 func (b *builder) nameStates(runs []timedRun) {
-	states := map[results.Key]string{}
+	states := map[results.Key]RunState{}
 	for _, r := range b.view.Runs {
 		states[results.Key{Block: r.Block, Attempt: r.Attempt, Arm: r.Arm}] = r.State
 	}
@@ -166,7 +170,7 @@ func (r *timedRun) row() timeRow {
 	if !r.to.IsZero() {
 		took = significant(r.to.Sub(r.from).Seconds()) + " s"
 	}
-	return timeRow{r.key.Block + "/" + r.key.Arm, r.key.Attempt, r.session, r.from.UTC().Format("2006-01-02 15:04:05"), took, r.state}
+	return timeRow{r.key.Block + "/" + r.key.Arm, r.key.Attempt, r.session, r.from.UTC().Format("2006-01-02 15:04:05"), took, string(r.state)}
 }
 
 func (r *timedRun) bar(s timeScale) timeBar {
@@ -181,12 +185,12 @@ func (r *timedRun) bar(s timeScale) timeBar {
 		About: fmt.Sprintf("%s, attempt %d: %s, %s", row.Run, row.Attempt, row.State, row.Took),
 	}
 	switch r.state {
-	case "valid":
+	case RunValid:
 		bar.Look, bar.Crossed = "counts", false
 		if width < thin {
 			bar.Look += " thin"
 		}
-	case "burn-in", "block open":
+	case RunBurnIn, RunOpen:
 		bar.Look, bar.Crossed = "open", false
 	}
 	return bar

@@ -307,13 +307,26 @@ type Run struct {
 	Attempt  int      `json:"attempt"`
 	Arm      string   `json:"arm"`
 	Position int      `json:"position"` // 1-based place in the block
-	State    string   `json:"state"`    // valid, burn-in, void, damaged
+	State    RunState `json:"state"`    // valid, burn-in, void, damaged
 	Why      string   `json:"why,omitempty"`
 	Seconds  float64  `json:"seconds,omitempty"`
 	Ready    float64  `json:"ready_s,omitempty"`
 	Findings []Reason `json:"findings,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
 }
+
+// RunState says what a run that ended is worth.
+type RunState string
+
+// The states of runs.
+const (
+	RunValid   RunState = "valid"
+	RunInvalid RunState = "INVALID" // accepted by the harness, and not here
+	RunVoid    RunState = "void"
+	RunDamaged RunState = "damaged"
+	RunBurnIn  RunState = "burn-in"
+	RunOpen    RunState = "block open" // its block was neither accepted nor void
+)
 
 // Aborted is a run that was lost.
 type Aborted struct {

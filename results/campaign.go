@@ -51,8 +51,8 @@ type Campaign struct {
 	Plan     *Plan
 	Entries  []Entry
 	Attempts []Attempt // in running order
-	// Voids says why a block's attempt was void, by "block.attempt".
-	Voids map[string]string
+	// Voids says why a block's attempt was void.
+	Voids map[BlockAttempt]string
 	// Thinned lists step files that publishing left out ("0001/off/steps/…").
 	Thinned map[string]bool
 	// Aborted are runs that were lost to a crash or an interruption.
@@ -75,7 +75,7 @@ func Load(dir string) (*Campaign, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Campaign{Dir: dir, Plan: plan, Entries: entries, Voids: map[string]string{}}
+	c := &Campaign{Dir: dir, Plan: plan, Entries: entries, Voids: map[BlockAttempt]string{}}
 	if c.Thinned, err = readThinned(dir); err != nil {
 		return nil, err
 	}
@@ -106,12 +106,12 @@ func (c *Campaign) add(e Entry) {
 		c.Aborted = append(c.Aborted, e)
 	case EventBlockValid:
 		for i := range c.Attempts {
-			if k := c.Attempts[i].Key; k.Block == e.Block && k.Attempt == e.Attempt {
+			if c.Attempts[i].Key.BlockAttempt() == e.Key().BlockAttempt() {
 				c.Attempts[i].Valid = true
 			}
 		}
 	case EventBlockVoid:
-		c.Voids[fmt.Sprintf("%s.%d", e.Block, e.Attempt)] = e.Detail
+		c.Voids[e.Key().BlockAttempt()] = e.Detail
 	case EventComplete:
 		c.Complete = true
 	case EventClose:

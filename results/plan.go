@@ -98,3 +98,12 @@ func (k Key) Dir() string {
 }
 
 func (k Key) String() string { return k.Dir() }
+
+// BlockAttempt names one attempt of a block.
+type BlockAttempt struct {
+	Block   string // Block.Name
+	Attempt int    // 1 for the first
+}
+
+// BlockAttempt is the attempt of the block that the run belongs to.
+func (k Key) BlockAttempt() BlockAttempt { return BlockAttempt{k.Block, k.Attempt} }

@@ -31,15 +31,15 @@ const maxFindings = 50
 // logRules say which lines matter. vLLM prints the JIT line for each kernel
 // when started with --jit-monitor-verbose.
 var logRules = []struct {
-	kind string
+	kind results.LogKind
 	re   *regexp.Regexp
 }{
-	{"jit", regexp.MustCompile(`JIT compilation during inference`)},
+	{results.LogJIT, regexp.MustCompile(`JIT compilation during inference`)},
 	// A traceback counts when it passes through the recorder; vLLM itself
 	// prints harmless ones, e.g. for a chat template that a model lacks.
-	{"recorder", regexp.MustCompile(`opprof\.py", line|(?i)(error|warning).*opprof`)},
-	{"engine", regexp.MustCompile(`EngineCore encountered a fatal error|EngineDeadError`)},
-	{"profiler", regexp.MustCompile(`Starting profiler|POST /start_profile`)},
+	{results.LogRecorder, regexp.MustCompile(`opprof\.py", line|(?i)(error|warning).*opprof`)},
+	{results.LogEngine, regexp.MustCompile(`EngineCore encountered a fatal error|EngineDeadError`)},
+	{results.LogProfiler, regexp.MustCompile(`Starting profiler|POST /start_profile`)},
 }
 
 func tailLog(path string) *logTail {

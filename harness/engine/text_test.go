@@ -71,12 +71,12 @@ func TestLogFindings(t *testing.T) {
 	}
 	tail.stop()
 	found := tail.findings()
-	var kinds []string
+	var kinds []results.LogKind
 	for _, l := range found {
 		kinds = append(kinds, l.Kind)
 		assert.GreaterOrEqual(t, l.WallNS, before)
 	}
-	assert.Equal(t, []string{"jit", "recorder", "profiler", "engine"}, kinds)
+	assert.Equal(t, []results.LogKind{results.LogJIT, results.LogRecorder, results.LogProfiler, results.LogEngine}, kinds)
 	assert.Contains(t, found[0].Text, "fused_moe_kernel")
 }
 

@@ -122,15 +122,12 @@ func (j *junit) metric(c *report.Comparison, m *report.Metric, class string) xml
 	return t
 }
 
-// reliability is decided like identity: by FAIL, not by INVALID.
-const reliability = "reliability"
-
 // checkNames are the validity rules, reliability, and the reasons of this
 // comparison that are neither: those that the report adds.
 func checkNames(c *report.Comparison) []string {
 	var names []string
-	for _, rule := range append(validity.Rules(), reliability) {
-		names = append(names, strings.ReplaceAll(rule, "-", " "))
+	for _, rule := range append(validity.Rules(), validity.RuleReliability) {
+		names = append(names, rule.Words())
 	}
 	for _, r := range slices.Concat(c.Failed, c.Invalid) {
 		if !slices.Contains(names, r.Name) {

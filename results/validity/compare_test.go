@@ -22,8 +22,8 @@ var vllmPreemptions = scenarios.EngineVLLM.Capabilities().Metrics.Preemptions
 var compareMutations = []struct {
 	name   string
 	mutate func(a *results.Attempt)
-	rule   string
-	scope  string
+	rule   Rule
+	scope  Scope
 	say    string
 }{
 	{"environment", func(a *results.Attempt) { a.Run.Server.Env = with(a.Run.Server.Env, "OMP_NUM_THREADS", "2") }, "arms-differ", ScopeComparison, `environment OMP_NUM_THREADS is "" in 0001/off and "2" in 0002/on`},
@@ -55,7 +55,7 @@ func TestEachComparisonRuleFires(t *testing.T) {
 				all[2].Identity.Tokens[1][2] = 9
 			}
 			got := Compare(healthyPlan(), offOn, all)
-			require.Equal(t, []string{m.rule}, rules(got.Findings))
+			require.Equal(t, []Rule{m.rule}, rules(got.Findings))
 			assert.Equal(t, m.scope, got.Findings[0].Scope)
 			assert.Contains(t, got.Findings[0].Message, m.say)
 			assert.Equal(t, "on", got.Findings[0].Arm)
@@ -94,7 +94,7 @@ func TestDeclaredDifferencesAreFine(t *testing.T) {
 	all[1].Run.Server.KVBlocks = 500 // follows from the options
 	assert.Empty(t, Compare(plan, offOn, all).Findings)
 	all[1].Run.Server.Command[8] = "--no-enforce-eager"
-	assert.Equal(t, []string{"arms-differ"}, rules(Compare(plan, offOn, all).Findings))
+	assert.Equal(t, []Rule{"arms-differ"}, rules(Compare(plan, offOn, all).Findings))
 }
 
 func TestMeasuredLinesMayDiffer(t *testing.T) {
@@ -133,7 +133,7 @@ func TestPreemptionsByChance(t *testing.T) {
 
 func TestNothingToCompare(t *testing.T) {
 	got := Compare(healthyPlan(), offOn, nil)
-	assert.Equal(t, []string{"identity"}, rules(got.Findings))
+	assert.Equal(t, []Rule{"identity"}, rules(got.Findings))
 	assert.Contains(t, got.Identity.Message, "no valid run")
 
 	plan := healthyPlan()
@@ -175,7 +175,7 @@ func TestIdentityVacuous(t *testing.T) {
 			all[i].Identity.Tokens = tokens
 		}
 		got := Compare(healthyPlan(), offOn, all)
-		assert.Equal(t, []string{"identity"}, rules(got.Findings))
+		assert.Equal(t, []Rule{"identity"}, rules(got.Findings))
 		assert.Equal(t, IdentityInvalid, got.Identity.Status)
 		assert.Contains(t, got.Identity.Message, "identity vacuous: "+say)
 	}
@@ -196,7 +196,7 @@ func TestReliability(t *testing.T) {
 
 	f := Reliability(plan, offOn, fail(healthyCampaign(), 1, 5))
 	require.NotNil(t, f)
-	assert.Equal(t, "reliability", f.Rule)
+	assert.Equal(t, RuleReliability, f.Rule)
 	assert.Contains(t, f.Message, "2 runs of on failed by its own fault and none of off; first 0001/on: the run ended early: exit 137")
 
 	all := healthyCampaign() // two different faults of the arm

@@ -33,7 +33,7 @@ func armsDiffer(p *pairing) []Finding {
 				continue
 			}
 			seen[name] = true
-			found = append(found, finding("arms-differ", CauseHarness, "%s is %q in %s and %q in %s without being declared in the arms; declare it or make it equal",
+			found = append(found, finding(ruleArmsDiffer, CauseHarness, "%s is %q in %s and %q in %s without being declared in the arms; declare it or make it equal",
 				name, want[name], reference.Key, got[name], a.Key).about(ScopeComparison, a))
 		}
 	}
