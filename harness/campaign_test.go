@@ -150,7 +150,7 @@ func TestCampaignFromStartToEnd(t *testing.T) {
 // What a run keeps of texts names no path of the machine.
 func TestPrivatePaths(t *testing.T) {
 	dir := t.TempDir()
-	r := &run{dir: dir, campaign: &campaign{Options: Options{Private: map[string]string{"/home/u": "~", "/home/u/work": "{cwd}"}}}}
+	r := &run{dir: dir, campaign: &campaign{opt: Options{Private: map[string]string{"/home/u": "~", "/home/u/work": "{cwd}"}}}}
 	assert.Equal(t, "{cwd}/a ~/b {run_dir}/steps /etc", r.private("/home/u/work/a /home/u/b "+dir+"/steps /etc"))
 }
 
@@ -158,7 +158,7 @@ func TestPrivatePaths(t *testing.T) {
 // what the engine goes on using stays as it was.
 func TestRecordedServerHidesPaths(t *testing.T) {
 	env := map[string]string{"PYTHONPATH": "{import_path}:/opt/site:/home/u/loader", "HF_HUB_OFFLINE": "1"}
-	r := &run{dir: t.TempDir(), campaign: &campaign{Options: Options{Private: map[string]string{"/home/u": "~", "/opt/site": "{PYTHONPATH}"}}}}
+	r := &run{dir: t.TempDir(), campaign: &campaign{opt: Options{Private: map[string]string{"/home/u": "~", "/opt/site": "{PYTHONPATH}"}}}}
 	r.record.Server = results.Server{Env: env, Command: []string{"python", "/home/u/serve.py"}, Backends: map[string]string{"compile_cache": "/home/u/cache/7"}}
 	r.hidePaths()
 	assert.Equal(t, map[string]string{"PYTHONPATH": "{import_path}:{PYTHONPATH}:~/loader", "HF_HUB_OFFLINE": "1"}, r.record.Server.Env)

@@ -23,15 +23,15 @@ import (
 
 // environment describes the machine and the software under test.
 func (c *campaign) environment(ctx context.Context) (results.Environment, error) {
-	versions, err := c.Engine.Describe(ctx)
+	versions, err := c.opt.Engine.Describe(ctx)
 	if err != nil {
 		return results.Environment{}, err
 	}
 	var e results.Environment
-	if c.Machine != nil {
-		e, err = c.Machine(ctx)
+	if c.opt.Machine != nil {
+		e, err = c.opt.Machine(ctx)
 	} else {
-		e, err = machine(ctx, c.GPUs)
+		e, err = machine(ctx, c.opt.GPUs)
 	}
 	e.Versions = versions
 	e.Fingerprint = fingerprint(e)

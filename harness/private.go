@@ -20,9 +20,9 @@ func (r *run) private(text string) string {
 	if abs, err := filepath.Abs(r.dir); err == nil {
 		text = strings.ReplaceAll(text, abs, scenarios.RunDirToken)
 	}
-	paths := slices.SortedFunc(maps.Keys(r.Private), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	paths := slices.SortedFunc(maps.Keys(r.opt.Private), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, p := range paths {
-		text = strings.ReplaceAll(text, p, r.Private[p])
+		text = strings.ReplaceAll(text, p, r.opt.Private[p])
 	}
 	return text
 }

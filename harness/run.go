@@ -62,7 +62,7 @@ func (r *run) start(ctx context.Context) {
 	r.record = results.Run{Schema: results.Schema, Kind: "run", Key: r.key, BurnIn: r.block.BurnIn,
 		Position: r.pos, Start: r.begin.UTC()}
 	r.doing("starting server")
-	server, err := r.Engine.Start(ctx, r.spec())
+	server, err := r.opt.Engine.Start(ctx, r.spec())
 	if err != nil {
 		class := results.FailureEngine
 		if errors.Is(err, engine.ErrForeign) {

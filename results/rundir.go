@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -85,7 +87,7 @@ func SaveRun(dir string, a *Attempt) error {
 	if err != nil {
 		return fmt.Errorf("run %s: %w", a.Run.Key, err)
 	}
-	for _, name := range sortedKeys(files) {
+	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if err := WriteFile(filepath.Join(dir, name), files[name]); err != nil {
 			return err
 		}

@@ -8,9 +8,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
 	"strings"
 )
 
@@ -23,7 +24,7 @@ func Seal(dir string) (string, error) {
 		return "", fmt.Errorf("seal %s: %w", dir, err)
 	}
 	var b bytes.Buffer
-	for _, name := range sortedKeys(sums) {
+	for _, name := range slices.Sorted(maps.Keys(sums)) {
 		fmt.Fprintf(&b, "%s  %s\n", sums[name], name)
 	}
 	if err := WriteFile(filepath.Join(dir, sumsFile), b.Bytes()); err != nil {
@@ -35,15 +36,6 @@ func Seal(dir string) (string, error) {
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }
 
 // hashTree hashes all regular files below dir except SHA256SUMS itself.
@@ -116,7 +108,7 @@ func parseSums(dir string, data []byte) (map[string]string, error) {
 }
 
 func compareSums(dir string, listed, found map[string]string, thinned map[string]bool) error {
-	for _, name := range sortedKeys(listed) {
+	for _, name := range slices.Sorted(maps.Keys(listed)) {
 		got, ok := found[name]
 		switch {
 		case !ok && thinned[name]:
@@ -126,7 +118,7 @@ func compareSums(dir string, listed, found map[string]string, thinned map[string
 			return fmt.Errorf("%s/%s: checksum %.12s, sealed as %.12s: the file was changed after the run", dir, name, got, listed[name])
 		}
 	}
-	for _, name := range sortedKeys(found) {
+	for _, name := range slices.Sorted(maps.Keys(found)) {
 		if _, ok := listed[name]; !ok {
 			return fmt.Errorf("%s/%s: the file was added after the run", dir, name)
 		}
