@@ -228,5 +228,7 @@ func (r *run) save() error {
 	if err := r.keepLog(); err != nil {
 		return err
 	}
-	return results.SaveRun(r.dir, &results.Attempt{Run: &r.record, Requests: r.requests, Identity: r.identity, Environment: &r.env})
+	return results.SaveRun(r.dir, &results.Attempt{
+		Run: &r.record, Requests: r.requests, Identity: r.identity, Environment: &r.env,
+	})
 }
