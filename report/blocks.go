@@ -55,10 +55,7 @@ func phaseValues(a *results.Attempt, limits map[string]scenarios.Goodput) map[st
 	byPhase := requestsByPhase(a)
 	values := map[string]map[string]float64{}
 	for _, p := range a.Run.Phases {
-		values[p.Name], _ = metrics.Compute(byPhase[p.Name])
-		if share, ok := metrics.Goodput(byPhase[p.Name], limits[p.Name]); ok {
-			values[p.Name]["goodput"] = share
-		}
+		values[p.Name], _ = metrics.Compute(metrics.Phase{Requests: byPhase[p.Name], Goodput: limits[p.Name]})
 	}
 	return values
 }
@@ -86,7 +83,7 @@ func differences(a *attempt) []Reason {
 	var found []Reason
 	for _, p := range a.Run.Phases {
 		var wrong []string
-		for _, m := range metrics.All() {
+		for _, m := range scenarios.Metrics() {
 			want, has := a.values[p.Name][m.Name]
 			got, says := p.Metrics[m.Name]
 			if has != says || has && math.Abs(got-want) > sameNumber*math.Abs(want) {

@@ -299,7 +299,7 @@ func (tr *trial) measure(blk results.Block, key results.Key, position int, arm s
 func hashNumber(s string) uint64 { return seedOf(s) }
 
 func phaseResult(p scenarios.Phase, requests []results.Request, wall int64, rng *rand.Rand, candidate float64) results.Phase {
-	values, undefined := metrics.Compute(requests)
+	values, undefined := metrics.Compute(metrics.Phase{Requests: requests})
 	first, last := int64(0), int64(0)
 	for _, q := range requests {
 		if !q.Warmup && first == 0 {

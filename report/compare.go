@@ -360,7 +360,7 @@ func (r *Revisions) noteOutputs(list []Comparison) {
 func (c *Comparison) shown() (list []primary) {
 	for i := range c.Phases {
 		for j := range c.Phases[i].Metrics {
-			if m := &c.Phases[i].Metrics[j]; m.Primary || isGateMetric(m.Name) {
+			if m := &c.Phases[i].Metrics[j]; m.Primary || isCore(m.Name) {
 				list = append(list, primary{Metric: m, phase: c.Phases[i].Name})
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/report/stat"
-	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -79,7 +78,7 @@ func (b *builder) checkBalance(c *Comparison) {
 func (b *builder) phase(c *Comparison, p scenarios.Phase) Phase {
 	out := Phase{Name: p.Name, Load: load(p.Arrival)}
 	var secondary []Metric
-	for _, m := range metrics.All() {
+	for _, m := range scenarios.Metrics() {
 		primary := slices.Contains(p.Primary, m.Name)
 		one, ok := b.metric(c, p.Name, m, primary)
 		switch {

@@ -2,26 +2,20 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
-	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
 
 // errorRate is what a PASS is worth (simulated; see report/stat).
 const errorRate = "false pass in at most 2.5 % of campaigns under symmetric noise, in up to 6 % under strong right skew"
 
-// gateMetrics are the five numbers of the acceptance rule.
-func gateMetrics() []metrics.Metric {
-	return slices.DeleteFunc(metrics.All(), func(m metrics.Metric) bool { return !m.Primary })
-}
-
-func isGateMetric(name string) bool {
-	m, ok := metrics.Find(name)
-	return ok && m.Primary
+// isCore reports whether a metric is one of the five of the acceptance rule.
+func isCore(name string) bool {
+	m, _ := scenarios.FindMetric(name)
+	return m.Core
 }
 
 // conclude gives the campaign its verdict, exit code and sentence.
@@ -141,7 +135,11 @@ func (b *builder) note() {
 	if d := b.s.Design; d.Interleaved() {
 		v.Notes = append(v.Notes, fmt.Sprintf("interleaved: the servers of a block run at the same time and take turns in slices of about %s", d.Interleave.Slice))
 	}
-	if missing := notGated(b.s); len(missing) > 0 {
+	var missing []string
+	for _, m := range b.s.NotGated() {
+		missing = append(missing, m.Label)
+	}
+	if missing != nil {
 		v.Notes = append(v.Notes, "not gated: "+strings.Join(missing, ", ")+" (primary in no phase)")
 	}
 	if v.Thinned > 0 {

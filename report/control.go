@@ -6,7 +6,6 @@ import (
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
-	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -215,7 +214,7 @@ func fitted(p *results.Pilot) (rises []string) {
 
 // labelOf is a metric as reports call it.
 func labelOf(metric string) string {
-	if m, ok := metrics.Find(metric); ok {
+	if m, ok := scenarios.FindMetric(metric); ok {
 		return m.Label
 	}
 	return metric

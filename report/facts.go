@@ -255,16 +255,3 @@ func (b *builder) describeRun(a *attempt) Run {
 	}
 	return r
 }
-
-// notGated names the five metrics of the acceptance rule that are primary in no
-// phase.
-func notGated(s *scenarios.Scenario) []string {
-	var missing []string
-	for _, m := range gateMetrics() {
-		primary := func(p scenarios.Phase) bool { return slices.Contains(p.Primary, m.Name) }
-		if !slices.ContainsFunc(s.Phases, primary) {
-			missing = append(missing, m.Label)
-		}
-	}
-	return missing
-}

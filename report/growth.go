@@ -7,6 +7,7 @@ import (
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // growthBins of equally many requests cut each timed part.
@@ -25,20 +26,20 @@ const (
 func (b *builder) growth(c *Comparison) []Growth {
 	var out []Growth
 	for _, p := range b.s.Phases {
-		name := "tpot_p50"
+		of := scenarios.TPOT
 		if p.Arrival.Kind != "closed" {
-			name = "ttft_p50"
+			of = scenarios.TTFT
 		}
-		if g, ok := b.phaseGrowth(c, p.Name, name); ok {
+		m, _ := scenarios.MedianOf(of)
+		if g, ok := b.phaseGrowth(c, p.Name, m); ok {
 			out = append(out, g)
 		}
 	}
 	return out
 }
 
-func (b *builder) phaseGrowth(c *Comparison, phase, metric string) (Growth, bool) {
-	m, _ := metrics.Find(metric)
-	of, _ := requestValue(metric)
+func (b *builder) phaseGrowth(c *Comparison, phase string, m scenarios.Metric) (Growth, bool) {
+	of := metrics.OfRequest(m.Name)
 	var slopes []float64
 	for i := range b.blocks {
 		runs := b.blocks[i].runs

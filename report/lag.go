@@ -1,12 +1,13 @@
 package report
 
 import (
+	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // lagConfidence is the two-sided confidence with which a difference of the
@@ -20,15 +21,21 @@ const lagConfidence = 0.99
 func (b *builder) probeLag(c *Comparison) []ProbeLag {
 	var out []ProbeLag
 	for _, p := range b.s.Phases {
-		for _, kind := range lagKinds(p.Primary) {
-			lag, ok := b.lagOf(c, p.Name, kind)
+		for _, m := range lagMetrics(p.Primary) {
+			scale, err := lagScale(m)
+			if err != nil {
+				c.invalid("probe lag", "phase %s: %v", p.Name, err)
+				continue
+			}
+			lag, ok := b.lagOf(c, p.Name, scale)
 			if !ok {
 				continue
 			}
+			lag.Of = lagName(m)
 			if lag.Invalid {
 				c.invalid("probe lag",
 					"the client's lateness biases %s of phase %s by %s %% (99 %% interval %s to %s %%), allowed %.2f %%",
-					kind, p.Name, hundredths(lag.MeanPct), hundredths(lag.Lower), hundredths(lag.Upper), 10*b.s.Gate.Margin)
+					lag.Of, p.Name, hundredths(lag.MeanPct), hundredths(lag.Lower), hundredths(lag.Upper), 10*b.s.Gate.Margin)
 			}
 			out = append(out, lag)
 		}
@@ -36,27 +43,33 @@ func (b *builder) probeLag(c *Comparison) []ProbeLag {
 	return out
 }
 
-// lagKinds are the kinds of bias that the primary metrics can have.
-func lagKinds(primary []string) []string {
-	var kinds []string
+// lagMetrics are the primary metrics without those that lateness biases just as
+// it does an earlier one.
+func lagMetrics(primary []string) (list []scenarios.Metric) {
 	for _, name := range primary {
-		kind := "throughput"
-		for _, latency := range []string{"ttft", "tpot"} {
-			if strings.HasPrefix(name, latency) {
-				kind = latency
-			}
+		m, known := scenarios.FindMetric(name)
+		if !known {
+			m.Name = name
 		}
-		if !slices.Contains(kinds, kind) {
-			kinds = append(kinds, kind)
+		if !slices.ContainsFunc(list, func(x scenarios.Metric) bool { return lagName(x) == lagName(m) }) {
+			list = append(list, m)
 		}
 	}
-	return kinds
+	return list
 }
 
-func (b *builder) lagOf(c *Comparison, phase, kind string) (ProbeLag, bool) {
+// lagName is what a bias is of: the span of a latency, or throughput.
+func lagName(m scenarios.Metric) string {
+	if m.Kind == scenarios.Latency {
+		return string(m.Of)
+	}
+	return string(m.Kind)
+}
+
+func (b *builder) lagOf(c *Comparison, phase string, scale lagMeasure) (ProbeLag, bool) {
 	var bias []float64
 	for i := range b.blocks {
-		x, ok := lagBias(b.blocks[i].runs[c.Baseline], b.blocks[i].runs[c.Candidate], phase, kind)
+		x, ok := lagBias(b.blocks[i].runs[c.Baseline], b.blocks[i].runs[c.Candidate], phase, scale)
 		if !ok {
 			return ProbeLag{}, false // a damaged run, which is INVALID by itself
 		}
@@ -75,31 +88,45 @@ func (b *builder) lagOf(c *Comparison, phase, kind string) (ProbeLag, bool) {
 	}
 	limit := b.s.Gate.Margin / 10
 	return ProbeLag{
-		Phase: phase, Of: kind, MeanPct: 100 * mean, Lower: 100 * within.Lo, Upper: 100 * within.Hi,
+		Phase: phase, MeanPct: 100 * mean, Lower: 100 * within.Lo, Upper: 100 * within.Hi,
 		Invalid: within.Lo > limit || within.Hi < -limit,
 	}, true
 }
 
+// lagMeasure is the time in the baseline, in seconds, that lateness is held
+// against.
+type lagMeasure func(base *attempt, phase string) float64
+
+// lagScale says what lateness is a part of: of the median of a latency's span, of
+// which TPOT divides what a whole output takes; of the timed seconds for a
+// throughput.
+func lagScale(m scenarios.Metric) (lagMeasure, error) {
+	median, known := scenarios.MedianOf(m.Of)
+	switch {
+	case m.Kind == scenarios.Throughput:
+		return (*attempt).timedSeconds, nil
+	case known && m.Of == scenarios.TPOT:
+		return func(base *attempt, phase string) float64 {
+			return (medianTokens(base.Requests, phase) - 1) * base.values[phase][median.Name]
+		}, nil
+	case known:
+		return func(base *attempt, phase string) float64 { return base.values[phase][median.Name] }, nil
+	}
+	return nil, fmt.Errorf("it is not known what the client's lateness does to %q", m.Name)
+}
+
 // lagBias is the relative bias of one block: the difference of mean probe
 // lateness over what the metric measures in the baseline.
-func lagBias(base, cand *attempt, phase, kind string) (float64, bool) {
+func lagBias(base, cand *attempt, phase string, scale lagMeasure) (float64, bool) {
 	bp, cp := base.phase(phase), cand.phase(phase)
 	if bp == nil || cp == nil {
 		return 0, false
 	}
-	var scale float64
-	switch kind {
-	case "ttft":
-		scale = base.values[phase]["ttft_p50"]
-	case "tpot":
-		scale = (medianTokens(base.Requests, phase) - 1) * base.values[phase]["tpot_p50"]
-	default:
-		scale = base.timedSeconds(phase)
-	}
-	if !(scale > 0) {
+	all := scale(base, phase)
+	if !(all > 0) {
 		return 0, false
 	}
-	return (cp.Client.ProbeLagMean - bp.Client.ProbeLagMean) / scale, true
+	return (cp.Client.ProbeLagMean - bp.Client.ProbeLagMean) / all, true
 }
 
 // phase returns what a run says about a phase, or nil.

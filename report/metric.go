@@ -7,13 +7,12 @@ import (
 	"math"
 
 	"github.com/aituner/opprof/report/stat"
-	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
 
 // metric analyses one number of a phase over the accepted blocks. ok is false if
 // a run lacks it, which for a primary metric is INVALID.
-func (b *builder) metric(c *Comparison, phase string, m metrics.Metric, primary bool) (out Metric, ok bool) {
+func (b *builder) metric(c *Comparison, phase string, m scenarios.Metric, primary bool) (out Metric, ok bool) {
 	dir := direction(m)
 	out = Metric{
 		Name: m.Name, Label: m.Label, Unit: m.Unit, Better: dir.String(), Primary: primary,
@@ -49,8 +48,8 @@ func (b *builder) metric(c *Comparison, phase string, m metrics.Metric, primary 
 	return out, true
 }
 
-func direction(m metrics.Metric) stat.Direction {
-	if m.HigherIsBetter {
+func direction(m scenarios.Metric) stat.Direction {
+	if m.HigherIsBetter() {
 		return stat.HigherIsBetter
 	}
 	return stat.LowerIsBetter

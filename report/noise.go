@@ -1,11 +1,10 @@
 package report
 
 import (
-	"strings"
-
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // noiseResamples of the requests of every block: enough to tell halves apart.
@@ -17,7 +16,7 @@ const noiseResamples = 100
 // Jones, ISMM 2013: repeat where the variance arises). "" for a rate, which is
 // no property of single requests.
 func (b *builder) noise(c *Comparison, phase string, m *Metric) string {
-	of, q := requestValue(m.Name)
+	of, q := requestTime(m.Name)
 	if of == nil || m.estimate.SD == 0 {
 		return ""
 	}
@@ -42,20 +41,11 @@ func (b *builder) noise(c *Comparison, phase string, m *Metric) string {
 	return "mostly between runs: more blocks or a quieter host help"
 }
 
-// requestValue is the number of one request behind a latency metric, and the
-// quantile that is taken of it.
-func requestValue(metric string) (of func(*results.Request) (float64, bool), q float64) {
-	name, quantile, _ := strings.Cut(metric, "_")
-	q = map[string]float64{"p50": 0.5, "p95": 0.95}[quantile]
-	switch {
-	case q == 0:
-		return nil, 0
-	case name == "ttft":
-		return metrics.TTFT, q
-	case name == "tpot":
-		return metrics.TPOT, q
-	}
-	return nil, 0
+// requestTime is the time of one request behind a latency metric, nil where there
+// is none, and the quantile that is taken of it.
+func requestTime(metric string) (of func(*results.Request) (float64, bool), q float64) {
+	m, _ := scenarios.FindMetric(metric)
+	return metrics.OfRequest(m.Name), m.Quantile
 }
 
 // sameRequests pairs the values of the timed requests that both runs have.

@@ -34,7 +34,7 @@ func noiseOf(t *testing.T, perRequest, perRun float64) string {
 		var p50 []float64
 		for _, arm := range []string{"off", "on"} {
 			requests := noisyRequests(rng, perRequest, 1+perRun*rng.NormFloat64())
-			values, _ := metrics.Compute(requests)
+			values, _ := metrics.Compute(metrics.Phase{Requests: requests})
 			p50 = append(p50, values["ttft_p50"])
 			runs[arm] = &attempt{Attempt: &results.Attempt{Requests: requests}}
 		}
@@ -55,7 +55,7 @@ func TestNoiseSource(t *testing.T) {
 
 func TestNoiseOfRatesIsNotStated(t *testing.T) {
 	b := &builder{c: &results.Campaign{Plan: &results.Plan{}}}
-	for _, name := range []string{"output_throughput", "request_rate", "e2e_p50", "ttft_intended_p95"} {
+	for _, name := range []string{"output_throughput", "request_rate", "goodput", "unheard_p50"} {
 		assert.Empty(t, b.noise(&Comparison{}, "wide", &Metric{Name: name, estimate: stat.Estimate{SD: 1}}), name)
 	}
 }

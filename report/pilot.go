@@ -11,7 +11,7 @@ import (
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
-	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // pilotDiffers is the reason of a plan whose pilot is not what was measured.
@@ -60,7 +60,7 @@ func (b *builder) pilotStep(c *results.Campaign, step *results.PilotStep) string
 		if !near(base, m.Baseline) || !near(cand, m.Candidate) {
 			return fmt.Sprintf("%s in phase %s is %g and %g in the runs, %g and %g in the plan", m.Metric, m.Phase, base, cand, m.Baseline, m.Candidate)
 		}
-		if again := riseOf(m); math.Abs(again-m.RisePct) > 100*sameNumber {
+		if again := riseOf(m); !(math.Abs(again-m.RisePct) <= 100*sameNumber) {
 			return fmt.Sprintf("%s in phase %s rose by %g %%, the plan says %g %%", m.Metric, m.Phase, again, m.RisePct)
 		}
 	}
@@ -85,12 +85,16 @@ func pilotMean(runs []map[string]map[string]float64, m results.PilotMetric) floa
 // near is false also for what is no number.
 func near(got, want float64) bool { return math.Abs(got-want) <= sameNumber*math.Abs(want) }
 
-// riseOf is what the candidate costs in percent, positive is worse.
+// riseOf is what the candidate costs in percent, positive is worse; NaN for a
+// metric that the table does not have.
 func riseOf(m results.PilotMetric) float64 {
 	d := math.Log(m.Candidate / m.Baseline)
-	x, _ := metrics.Find(m.Metric)
+	x, known := scenarios.FindMetric(m.Metric)
+	if !known {
+		return math.NaN()
+	}
 	dir := direction(x)
-	if x.HigherIsBetter {
+	if dir == stat.HigherIsBetter {
 		d = -d
 	}
 	return stat.Percent(d, dir)

@@ -229,7 +229,7 @@ func (t textWriter) phase(v *View, c *Comparison, p Phase) {
 	t.row("", c.Baseline, c.Candidate, "effect", fmt.Sprintf("%s %% interval", plainNumber(v.Level())), "margin", "verdict")
 	var also []string
 	for _, m := range p.Metrics {
-		if !m.Primary && !isGateMetric(m.Name) {
+		if !m.Primary && !isCore(m.Name) {
 			also = append(also, fmt.Sprintf("%s %s (%s)", m.Label, quantity(m.Candidate, m.Unit), trimmed(maybePercent(m.Effect, noMargin))))
 			continue
 		}

@@ -29,13 +29,18 @@ const RulesVersion = "2"
 // the record that they look at was not made.
 var readable = []string{"1", RulesVersion}
 
-// CheckRules refuses a plan of other analysis rules.
+// CheckRules refuses a plan of other analysis rules, and one that is to be judged
+// by a metric that is not in the table.
 func (p *Plan) CheckRules() error {
-	if slices.Contains(readable, p.Rules) {
-		return nil
+	if !slices.Contains(readable, p.Rules) {
+		return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the version of opbench that made it (%s)",
+			p.Rules, strings.Join(readable, " and "), p.Tool)
 	}
-	return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the version of opbench that made it (%s)",
-		p.Rules, strings.Join(readable, " and "), p.Tool)
+	if metric, found := p.Scenario.UnknownPrimary(); found {
+		return fmt.Errorf("the plan is to be judged by %q, a metric that this tool does not gate: "+
+			"use the version of opbench that made it (%s)", metric, p.Tool)
+	}
+	return nil
 }
 
 // Plan is the immutable content of plan.json, written before the first run.

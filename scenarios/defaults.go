@@ -22,30 +22,6 @@ const (
 	identitySeed = 20260711
 )
 
-// Metrics returns the five serving metrics that can be primary, in the order
-// in which reports list them.
-func Metrics() []string {
-	return []string{"ttft_p50", "ttft_p95", "tpot_p50", "tpot_p95", "output_throughput"}
-}
-
-// NotGated returns the metrics that are primary in no phase: the report must
-// say that nothing was decided about them.
-func (s *Scenario) NotGated() []string {
-	primary := map[string]bool{}
-	for _, p := range s.Phases {
-		for _, m := range p.Primary {
-			primary[m] = true
-		}
-	}
-	var open []string
-	for _, m := range Metrics() {
-		if !primary[m] {
-			open = append(open, m)
-		}
-	}
-	return open
-}
-
 // defaults returns a scenario with every default that hangs on nothing else.
 func defaults() Scenario {
 	return Scenario{

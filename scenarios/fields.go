@@ -199,7 +199,7 @@ func readPrimary(v value) []string {
 	metrics := []string{}
 	for _, item := range v.items() {
 		var m string
-		choice(item, &m, Metrics()...)
+		choice(item, &m, gateable()...)
 		if m != "" {
 			metrics = append(metrics, m)
 		}

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // MinTPOTOutput is the shortest output, in tokens, that gives a meaningful time
@@ -123,19 +122,20 @@ func checkPrimary(f *file, s *Scenario, path string, p Phase) {
 		f.rule(path+".primary", "a correctness scenario has no primary metrics: leave this out")
 		return
 	}
-	for i, m := range p.Primary {
+	for i, name := range p.Primary {
+		m, _ := FindMetric(name) // reading has refused others
 		at := fmt.Sprintf("%s.primary[%d]", path, i)
 		if !f.has(at) {
 			at = path + ".primary"
 		}
 		switch out := least(p.Source.OutputTokens); {
-		case slices.Contains(p.Primary[:i], m):
-			f.rule(at, "%s is listed twice", m)
-		case m == "output_throughput" && p.Arrival.Kind != "closed":
-			f.rule(at, "output_throughput can be primary only under closed-loop load: "+
-				"below saturation an open loop fixes it, and the gate would pass anything")
-		case strings.HasPrefix(m, "tpot_") && out > 0 && out < MinTPOTOutput:
-			f.rule(at, "%s needs outputs of at least %d tokens, and they can be as short as %d", m, MinTPOTOutput, out)
+		case slices.Contains(p.Primary[:i], name):
+			f.rule(at, "%s is listed twice", name)
+		case m.Kind == Throughput && p.Arrival.Kind != "closed":
+			f.rule(at, "%s can be primary only under closed-loop load: "+
+				"below saturation an open loop fixes it, and the gate would pass anything", name)
+		case m.Of == TPOT && out > 0 && out < MinTPOTOutput:
+			f.rule(at, "%s needs outputs of at least %d tokens, and they can be as short as %d", name, MinTPOTOutput, out)
 		}
 	}
 }

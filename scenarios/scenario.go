@@ -113,7 +113,7 @@ type Phase struct {
 	Source  Source  `json:"source"`
 	Arrival Arrival `json:"arrival"`
 	Warmup  Warmup  `json:"warmup"`
-	// Primary are names from Metrics. Default: output_throughput, tpot_p50,
+	// Primary are names of gateable Metrics. Default: output_throughput, tpot_p50,
 	// tpot_p95 under closed loop, else ttft_p50, ttft_p95; none for
 	// correctness.
 	Primary []string `json:"primary"`

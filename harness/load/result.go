@@ -132,10 +132,7 @@ func meanLive(requests []results.Request, from, to int64) float64 {
 // Phase is the part of a run's record that the client knows: everything but CPU
 // seconds and the server's counters.
 func (res *Result) Phase(plan scenarios.Phase) results.Phase {
-	values, undefined := metrics.Compute(res.Requests)
-	if share, ok := metrics.Goodput(res.Requests, plan.Goodput); ok {
-		values["goodput"] = share
-	}
+	values, undefined := metrics.Compute(metrics.Phase{Requests: res.Requests, Goodput: plan.Goodput})
 	return results.Phase{
 		Name:          plan.Name,
 		WarmupStartNS: res.WarmupStartNS,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aituner/opprof/harness/workload/trace"
@@ -127,9 +126,9 @@ func blocks(row trace.Row, phase scenarios.Phase) []int {
 // requests of the trace could not have.
 func longEnough(requests []Request, phase scenarios.Phase) error {
 	gated := ""
-	for _, m := range phase.Primary {
-		if strings.HasPrefix(m, "tpot_") {
-			gated = m
+	for _, name := range phase.Primary {
+		if m, _ := scenarios.FindMetric(name); m.Of == scenarios.TPOT {
+			gated = name
 		}
 	}
 	short := 0

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/perf/benchfmt"
 
 	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // fill puts s into every string below x and makes one element of every slice,
@@ -152,4 +153,13 @@ func TestToFileIsWholeOrNot(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "new", string(got))
 	require.Error(t, ToFile(filepath.Join(dir, "absent", "out"), func(io.Writer) error { return nil }))
+}
+
+// The names for HUD belong to metrics of the table: one that is called otherwise
+// would lose its name there without a word.
+func TestNamesForHUDAreThoseOfMetrics(t *testing.T) {
+	for name := range hudMetrics {
+		_, ok := scenarios.FindMetric(name)
+		assert.True(t, ok, name)
+	}
 }

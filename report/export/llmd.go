@@ -210,7 +210,7 @@ func performance(a *results.Attempt, phase string) object {
 		}
 	}
 	throughput := object{}
-	values, _ := metrics.Compute(requests)
+	values, _ := metrics.Compute(metrics.Phase{Requests: requests})
 	for _, rate := range []struct{ name, metric, units string }{
 		{"output_token_rate", "output_throughput", "tokens/s"}, {"request_rate", "request_rate", "queries/s"},
 	} {
