@@ -25,7 +25,7 @@ Exit codes: 0 PASS or done, 1 unexpected error, 2 usage or invalid file,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
 	root.AddCommand(a.validateCommand(), a.planCommand(), a.doctorCommand(), a.selftestCommand(),
-		a.runCommand(), a.controlCommand(), a.resumeCommand(), a.closeCommand(), a.statusCommand(), a.reportCommand(), a.gateCommand(), a.exportCommand(),
+		a.runCommand(), a.controlCommand(), a.resumeCommand(), a.closeCommand(), a.statusCommand(), a.reportCommand(), a.gateCommand(), a.exportCommand(), a.publishCommand(),
 		a.compareCommand(), a.postCommand(), a.aaCommand(), a.powerCommand(), a.simCommand(), a.patchCommand(), a.layer1Command(), a.versionCommand())
 	completeArgs(root)
 	return root

@@ -63,6 +63,9 @@ func (a *app) resumeCommand() *cobra.Command {
 		Example: "opbench resume results/runs/20261204T101500Z-vllm-cpu-3f2a91c7", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			plan, err := results.ReadPlan(args[0])
+			if err == nil {
+				err = results.Changeable(args[0])
+			}
 			if err != nil {
 				return &exitError{exitUsage, err}
 			}

@@ -37,7 +37,7 @@ func (r *run) readSteps() error {
 			return fmt.Errorf("compress step records: %w", err)
 		}
 	}
-	sum, err := steps.Summarize(r.dir, r.stepOptions())
+	sum, err := steps.Summarize(results.Folder(r.dir), r.stepOptions())
 	if err != nil {
 		return err
 	}

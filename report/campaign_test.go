@@ -398,7 +398,7 @@ func (tr *trial) writeSteps(dir string, r *recorded) {
 	require.NoError(t, w.Close())
 	require.NoError(t, os.WriteFile(filepath.Join(dir, steps.Folder, steps.FileName(0, 1, 1)), buf.Bytes(), 0o644))
 	b := &builder{s: &tr.scenario}
-	r.run.Steps, err = steps.Summarize(dir, b.stepOptions(&results.Attempt{Run: r.run, Requests: r.requests}))
+	r.run.Steps, err = steps.Summarize(results.Folder(dir), b.stepOptions(&results.Attempt{Run: r.run, Requests: r.requests}))
 	require.NoError(t, err)
 }
 

@@ -56,7 +56,7 @@ func (b *builder) recomputeSteps(a *results.Attempt) (*results.Steps, []Reason) 
 	}
 	opt := b.stepOptions(a)
 	opt.StepTime = b.gatherStepTimes(a)
-	again, err := steps.Summarize(results.RunPath(b.c.Dir, a.Key), opt)
+	again, err := steps.Summarize(b.c.RunFiles(a.Key), opt)
 	if err != nil {
 		return recorded, []Reason{{Name: "step files unreadable", Detail: err.Error()}}
 	}

@@ -1,13 +1,8 @@
 package report
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
-	"strconv"
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
@@ -25,13 +20,12 @@ func (b *builder) checkPilot() error {
 	if pilot == nil {
 		return nil
 	}
-	dir := filepath.Join(b.c.Dir, "pilot")
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	if !b.c.PilotRuns() {
 		b.view.Notes = append(b.view.Notes, "the runs of the pilot are not in this run directory: its numbers are those of the plan")
 		return nil
 	}
 	for i := range pilot.Steps {
-		c, err := results.Load(filepath.Join(dir, strconv.Itoa(i+1)))
+		c, err := b.c.LoadPilot(i + 1)
 		if err != nil {
 			return fmt.Errorf("read the pilot: %w", err)
 		}

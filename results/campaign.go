@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -24,29 +25,41 @@ func Create(parent string, plan *Plan, now time.Time) (string, error) {
 	return dir, WriteJSON(filepath.Join(dir, "plan.json"), plan)
 }
 
+const (
+	ledgerName  = "ledger.jsonl"
+	thinnedName = "thinned.json"
+)
+
 // LedgerPath is the ledger of a campaign.
-func LedgerPath(dir string) string { return filepath.Join(dir, "ledger.jsonl") }
+func LedgerPath(dir string) string { return filepath.Join(dir, ledgerName) }
 
 // RunPath is the directory of one run of a campaign.
 func RunPath(dir string, key Key) string {
 	return filepath.Join(dir, "blocks", filepath.FromSlash(key.Dir()))
 }
 
-// ReadPlan reads plan.json of a campaign.
+// ReadPlan reads plan.json of a campaign, in a folder or an archive.
 func ReadPlan(dir string) (*Plan, error) {
+	f, err := open(dir, headOnly)
+	if err != nil {
+		return nil, err
+	}
+	return readPlan(dir, f)
+}
+
+func readPlan(dir string, f files) (*Plan, error) {
 	var p Plan
-	path := filepath.Join(dir, "plan.json")
-	if err := readJSON(path, &p); err != nil {
+	if err := readJSON(f, "plan.json", &p); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is not a run directory: it has no plan.json", dir)
 		}
 		return nil, err
 	}
 	if p.Kind != "plan" || p.Schema != Schema {
-		return nil, fmt.Errorf("%s/plan.json: kind %q schema %d, this tool reads plan schema %d", dir, p.Kind, p.Schema, Schema)
+		return nil, fmt.Errorf("%s: kind %q schema %d, this tool reads plan schema %d", f.path("plan.json"), p.Kind, p.Schema, Schema)
 	}
 	var err error
-	if p.FileSHA256, err = hashFile(path); err != nil {
+	if p.FileSHA256, err = hashFile(f, "plan.json"); err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	return &p, nil
@@ -72,6 +85,7 @@ type Attempt struct {
 // Campaign is a run directory, read and verified.
 type Campaign struct {
 	Dir      string
+	files    files // in Dir, or in its archive
 	Plan     *Plan
 	Entries  []Entry
 	Attempts []Attempt // in running order
@@ -87,20 +101,28 @@ type Campaign struct {
 	Closed string
 }
 
-// Load reads a campaign and verifies every checksum. Damaged runs are returned
-// as such, so that they can be named; only an unreadable plan or ledger is an
-// error.
+// Load reads a campaign, from a folder or from the archive in it, and verifies
+// every checksum. Damaged runs are returned as such, so that they can be named;
+// only an unreadable plan, ledger or archive is an error.
 func Load(dir string) (*Campaign, error) {
-	plan, err := ReadPlan(dir)
+	f, err := open(dir, whole)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := ReadLedger(LedgerPath(dir))
+	return load(dir, f)
+}
+
+func load(dir string, f files) (*Campaign, error) {
+	plan, err := readPlan(dir, f)
 	if err != nil {
 		return nil, err
 	}
-	c := &Campaign{Dir: dir, Plan: plan, Entries: entries, Voids: map[string]string{}}
-	if c.Thinned, err = readThinned(dir); err != nil {
+	entries, _, err := readLedger(f, ledgerName)
+	if err != nil {
+		return nil, err
+	}
+	c := &Campaign{Dir: dir, files: f, Plan: plan, Entries: entries, Voids: map[string]string{}}
+	if c.Thinned, err = readThinned(f); err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
@@ -109,9 +131,14 @@ func Load(dir string) (*Campaign, error) {
 	return c, nil
 }
 
-func readThinned(dir string) (map[string]bool, error) {
+// RunFiles are the files of one run.
+func (c *Campaign) RunFiles(key Key) fs.FS { return c.run(key) }
+
+func (c *Campaign) run(key Key) files { return c.files.sub(path.Join("blocks", key.Dir())) }
+
+func readThinned(f files) (map[string]bool, error) {
 	var names []string
-	err := readJSON(filepath.Join(dir, "thinned.json"), &names)
+	err := readJSON(f, thinnedName, &names)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -152,29 +179,32 @@ func (c *Campaign) load(e Entry) Attempt {
 }
 
 func (c *Campaign) read(a *Attempt, sums string) error {
-	dir := RunPath(c.Dir, a.Key)
+	if dir := a.Key.Dir(); !fs.ValidPath(dir) {
+		return fmt.Errorf("the ledger has a run %q: no folder in a run directory", dir)
+	}
+	f := c.run(a.Key)
 	thinned := map[string]bool{}
 	for name := range c.Thinned {
-		if rel, err := filepath.Rel(a.Key.Dir(), name); err == nil {
-			thinned[filepath.ToSlash(rel)] = true
+		if rel, ok := strings.CutPrefix(name, a.Key.Dir()+"/"); ok {
+			thinned[rel] = true
 		}
 	}
-	if err := verifySeal(dir, sums, thinned); err != nil {
+	if err := verifySeal(f, sums, thinned); err != nil {
 		return err
 	}
 	a.Run, a.Environment = &Run{}, &Environment{}
-	if err := readJSON(filepath.Join(dir, "run.json"), a.Run); err != nil {
+	if err := readJSON(f, "run.json", a.Run); err != nil {
 		return err
 	}
-	if err := readJSON(filepath.Join(dir, "environment.json"), a.Environment); err != nil {
+	if err := readJSON(f, "environment.json", a.Environment); err != nil {
 		return err
 	}
 	var err error
-	if a.Requests, err = ReadRequests(filepath.Join(dir, "requests.jsonl.zst")); err != nil {
+	if a.Requests, err = readRequests(f, "requests.jsonl.zst"); err != nil {
 		return err
 	}
 	a.Identity = &Identity{}
-	err = readJSON(filepath.Join(dir, "outputs.json"), a.Identity)
+	err = readJSON(f, "outputs.json", a.Identity)
 	if errors.Is(err, fs.ErrNotExist) {
 		a.Identity, err = nil, nil // the run ended before the identity pass
 	}

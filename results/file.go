@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -51,11 +52,12 @@ func WriteJSON(path string, v any) error {
 }
 
 // readJSON decodes one JSON document strictly: nothing may follow it.
-func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+func readJSON(f files, name string, v any) error {
+	data, err := fs.ReadFile(f, name)
 	if err != nil {
 		return err
 	}
+	path := f.path(name)
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(v); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -120,14 +122,14 @@ func WriteRequests(path string, requests []Request) error {
 // is under 1 KB, so this is more than ten million requests.
 const maxRequestsBytes = 16 << 30
 
-// ReadRequests reads a file that WriteRequests wrote. Errors carry file and line.
-func ReadRequests(path string) ([]Request, error) {
-	f, err := os.Open(path)
+// readRequests reads a file that WriteRequests wrote. Errors carry file and line.
+func readRequests(files files, name string) ([]Request, error) {
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return decodeRequests(path, f)
+	return decodeRequests(files.path(name), f)
 }
 
 func decodeRequests(name string, r io.Reader) ([]Request, error) {

@@ -21,7 +21,7 @@ func someRequests() []Request {
 func TestRequestsRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "requests.jsonl.zst")
 	require.NoError(t, WriteRequests(path, someRequests()))
-	got, err := ReadRequests(path)
+	got, err := readRequests(folder(filepath.Dir(path)), filepath.Base(path))
 	require.NoError(t, err)
 	assert.Equal(t, someRequests(), got)
 	assert.False(t, got[1].OK())
@@ -73,7 +73,7 @@ func TestReadJSON(t *testing.T) {
 		path := filepath.Join(dir, "run.json")
 		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o644))
 		var run Run
-		assert.ErrorContains(t, readJSON(path, &run), c.want, "%q", c.text)
+		assert.ErrorContains(t, readJSON(folder(filepath.Dir(path)), filepath.Base(path), &run), c.want, "%q", c.text)
 	}
 }
 

@@ -1,6 +1,11 @@
 package results
 
 import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/aituner/opprof/scenarios"
@@ -46,6 +51,23 @@ type PilotMetric struct {
 	Candidate float64 `json:"candidate"`
 	RisePct   float64 `json:"rise_pct"`
 }
+
+// PilotRuns reports whether the runs of the pilot are in the run directory: a
+// publication may leave them out.
+func (c *Campaign) PilotRuns() bool {
+	_, err := fs.Stat(c.files, pilotFolder)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// LoadPilot loads the campaign of a step of the pilot, counted from 1, as Load
+// does.
+func (c *Campaign) LoadPilot(step int) (*Campaign, error) {
+	name := strconv.Itoa(step)
+	return load(filepath.Join(c.Dir, pilotFolder, name), c.files.sub(path.Join(pilotFolder, name)))
+}
+
+// pilotFolder holds the steps of a pilot, a folder of each.
+const pilotFolder = "pilot"
 
 // LeastRisePct is the rise in the pilot below which a control was not applied
 // to a metric, in percent: the gate is not tried by what hardly moved.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sort"
 	"strings"
@@ -20,7 +19,7 @@ const sumsName = "SHA256SUMS"
 // with this file is complete and never changes. It returns the digest of
 // SHA256SUMS for the ledger.
 func Seal(dir string) (string, error) {
-	sums, err := hashTree(dir)
+	sums, err := hashTree(folder(dir))
 	if err != nil {
 		return "", fmt.Errorf("seal %s: %w", dir, err)
 	}
@@ -48,25 +47,21 @@ func sortedKeys[V any](m map[string]V) []string {
 	return keys
 }
 
-// hashTree hashes all regular files below dir except SHA256SUMS itself.
-func hashTree(dir string) (map[string]string, error) {
+// hashTree hashes all files of a folder and below except SHA256SUMS itself.
+func hashTree(f files) (map[string]string, error) {
 	sums := map[string]string{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+	err := fs.WalkDir(f, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || name == sumsName {
 			return err
 		}
-		rel, err := filepath.Rel(dir, path)
-		if err != nil || rel == sumsName {
-			return err
-		}
-		sums[filepath.ToSlash(rel)], err = hashFile(path)
+		sums[name], err = hashFile(f, name)
 		return err
 	})
 	return sums, err
 }
 
-func hashFile(path string) (string, error) {
-	f, err := os.Open(path)
+func hashFile(fsys fs.FS, name string) (string, error) {
+	f, err := fsys.Open(name)
 	if err != nil {
 		return "", err
 	}
@@ -83,8 +78,8 @@ var errUnsealed = errors.New("no SHA256SUMS: the run is incomplete")
 
 // verifySeal checks a run's directory against its SHA256SUMS and that against
 // the digest in the ledger. Files listed in thinned may be absent.
-func verifySeal(dir, want string, thinned map[string]bool) error {
-	data, err := os.ReadFile(filepath.Join(dir, sumsName))
+func verifySeal(f files, want string, thinned map[string]bool) error {
+	data, err := fs.ReadFile(f, sumsName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return errUnsealed
 	}
@@ -92,45 +87,45 @@ func verifySeal(dir, want string, thinned map[string]bool) error {
 		return err
 	}
 	if got := digest(data); got != want {
-		return fmt.Errorf("%s/%s: digest %.12s, the ledger says %.12s: the file was changed after the run", dir, sumsName, got, want)
+		return fmt.Errorf("%s: digest %.12s, the ledger says %.12s: the file was changed after the run", f.path(sumsName), got, want)
 	}
-	listed, err := parseSums(dir, data)
+	listed, err := parseSums(f.path(sumsName), data)
 	if err != nil {
 		return err
 	}
-	found, err := hashTree(dir)
+	found, err := hashTree(f)
 	if err != nil {
 		return err
 	}
-	return compareSums(dir, listed, found, thinned)
+	return compareSums(f, listed, found, thinned)
 }
 
-func parseSums(dir string, data []byte) (map[string]string, error) {
+func parseSums(file string, data []byte) (map[string]string, error) {
 	listed := map[string]string{}
 	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
 		sum, name, ok := strings.Cut(line, "  ")
 		if !ok || len(sum) != 2*sha256.Size || name == "" {
-			return nil, fmt.Errorf("%s/%s:%d: not a checksum line", dir, sumsName, i+1)
+			return nil, fmt.Errorf("%s:%d: not a checksum line", file, i+1)
 		}
 		listed[name] = sum
 	}
 	return listed, nil
 }
 
-func compareSums(dir string, listed, found map[string]string, thinned map[string]bool) error {
+func compareSums(f files, listed, found map[string]string, thinned map[string]bool) error {
 	for _, name := range sortedKeys(listed) {
 		got, ok := found[name]
 		switch {
 		case !ok && thinned[name]:
 		case !ok:
-			return fmt.Errorf("%s/%s: the file is missing", dir, name)
+			return fmt.Errorf("%s: the file is missing", f.path(name))
 		case got != listed[name]:
-			return fmt.Errorf("%s/%s: checksum %.12s, sealed as %.12s: the file was changed after the run", dir, name, got, listed[name])
+			return fmt.Errorf("%s: checksum %.12s, sealed as %.12s: the file was changed after the run", f.path(name), got, listed[name])
 		}
 	}
 	for _, name := range sortedKeys(found) {
 		if _, ok := listed[name]; !ok {
-			return fmt.Errorf("%s/%s: the file was added after the run", dir, name)
+			return fmt.Errorf("%s: the file was added after the run", f.path(name))
 		}
 	}
 	return nil

@@ -204,7 +204,7 @@ func (g *rig) get(path string) (int, string) {
 func (g *rig) summary() *results.Steps {
 	time.Sleep(time.Millisecond) // the empty step behind the last request
 	_ = g.stop()
-	s, err := steps.Summarize(g.dir, steps.Options{Client: &steps.ClientTokens{Prefill: g.prefill, Decode: g.decode}})
+	s, err := steps.Summarize(results.Folder(g.dir), steps.Options{Client: &steps.ClientTokens{Prefill: g.prefill, Decode: g.decode}})
 	require.NoError(g.t, err)
 	return s
 }
