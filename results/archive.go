@@ -30,6 +30,8 @@ const (
 	maxName         = 255
 )
 
+var errTooLarge = fmt.Errorf("the archive unpacks to more than %d MiB", maxUnpacked>>20)
+
 // head are the files that an archive begins with, in this order.
 var head = []string{"plan.json", "ledger.jsonl"}
 
@@ -66,8 +68,8 @@ func unpack(stored io.Reader, part part) (map[string][]byte, error) {
 	in := &io.LimitedReader{R: z, N: maxUnpacked + 1}
 	content, err := untar(in, part)
 	switch {
-	case in.N <= 0:
-		return nil, fmt.Errorf("the archive unpacks to more than %d MiB", maxUnpacked>>20)
+	case in.N <= 0, errors.Is(err, errTooLarge):
+		return nil, errTooLarge
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, fmt.Errorf("the archive is cut off after %d files", len(content))
 	case err != nil:
@@ -77,7 +79,7 @@ func unpack(stored io.Reader, part part) (map[string][]byte, error) {
 }
 
 func untar(in io.Reader, part part) (map[string][]byte, error) {
-	content, last := map[string][]byte{}, ""
+	content, last, left := map[string][]byte{}, "", int64(maxUnpacked)
 	for t := tar.NewReader(in); ; {
 		if part == headOnly && len(content) == len(head) {
 			return content, nil
@@ -89,6 +91,9 @@ func untar(in io.Reader, part part) (map[string][]byte, error) {
 		if err == nil {
 			err = acceptable(h, content, last)
 		}
+		if err == nil && h.Size > left { // a sparse file has more bytes than the tar
+			err = errTooLarge
+		}
 		if err != nil {
 			return content, err
 		}
@@ -99,7 +104,7 @@ func untar(in io.Reader, part part) (map[string][]byte, error) {
 		if len(content) >= len(head) {
 			last = h.Name
 		}
-		content[h.Name] = data
+		content[h.Name], left = data, left-h.Size
 	}
 }
 

@@ -18,20 +18,26 @@ func somePlan() *Plan {
 }
 
 // sealRun writes one run of a campaign and its ledger entries.
-func sealRun(t *testing.T, dir string, l *Ledger, key Key, last Event) {
+func sealRun(t testing.TB, dir string, l *Ledger, key Key, last Event) {
 	t.Helper()
-	run := RunPath(dir, key)
+	sealRunWith(t, dir, l, Run{Schema: Schema, Kind: "run", Key: key})
+	require.NoError(t, l.Append(Entry{Event: last, Block: key.Block, Attempt: key.Attempt, Detail: "why"}))
+}
+
+// sealRunWith writes a run with what its folder holds already.
+func sealRunWith(t testing.TB, dir string, l *Ledger, r Run) {
+	t.Helper()
+	run := RunPath(dir, r.Key)
 	require.NoError(t, os.MkdirAll(run, 0o755))
-	require.NoError(t, WriteJSON(filepath.Join(run, "run.json"), Run{Schema: Schema, Kind: "run", Key: key}))
+	require.NoError(t, WriteJSON(filepath.Join(run, "run.json"), r))
 	require.NoError(t, WriteJSON(filepath.Join(run, "environment.json"), Environment{Host: "h"}))
 	require.NoError(t, WriteRequests(filepath.Join(run, "requests.jsonl.zst"), someRequests()))
 	sum, err := Seal(run)
 	require.NoError(t, err)
-	require.NoError(t, l.Append(Entry{Event: EventRunEnd, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm, SumsSHA256: sum}))
-	require.NoError(t, l.Append(Entry{Event: last, Block: key.Block, Attempt: key.Attempt, Detail: "why"}))
+	require.NoError(t, l.Append(Entry{Event: EventRunEnd, Block: r.Key.Block, Attempt: r.Key.Attempt, Arm: r.Key.Arm, SumsSHA256: sum}))
 }
 
-func someCampaign(t *testing.T) string {
+func someCampaign(t testing.TB) string {
 	t.Helper()
 	dir, err := Create(t.TempDir(), somePlan(), time.Date(2026, 12, 4, 10, 0, 0, 0, time.UTC))
 	require.NoError(t, err)
