@@ -1,13 +1,20 @@
 package main
 
 import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/aituner/opprof/results"
 )
 
 // TestMain makes this test binary the command when it is called opbench, so
@@ -27,7 +34,8 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
+			"exits":     exits,
+			"unarchive": unarchive,
 		},
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir)
@@ -49,6 +57,28 @@ func TestScripts(t *testing.T) {
 			return writeRecords(env.WorkDir)
 		},
 	})
+}
+
+// unarchive makes a run directory of a published campaign: unarchive NAME DIR.
+func unarchive(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: unarchive NAME DIR")
+	}
+	data, err := os.ReadFile(filepath.Join(ts.Getenv("CAMPAIGNS"), args[0], results.ArchiveName))
+	ts.Check(err)
+	z, err := zstd.NewReader(bytes.NewReader(data))
+	ts.Check(err)
+	defer z.Close()
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			return
+		}
+		ts.Check(err)
+		file := ts.MkAbs(filepath.Join(args[1], h.Name))
+		text, err := io.ReadAll(r)
+		ts.Check(errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)))
+	}
 }
 
 // exits runs a command and requires its exit code: exits 10 opbench gate DIR.
