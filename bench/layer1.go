@@ -25,7 +25,7 @@ func (a *app) layer1CheckCommand() *cobra.Command {
 		Use: "check FILE...", Short: "Run every correctness check over step record files (exit 12 if one fails)",
 		Long: `check reads the step records of one server (.jsonl, .jsonl.gz, .jsonl.zst; all its
 files together) and runs every check that needs no client. Exit code 12 if one fails.`,
-		Example: "opbench layer1 check results/campaigns/vllm-cpu-r1/blocks/0001/on/steps/*.zst", Args: usage(cobra.MinimumNArgs(1)),
+		Example: "opbench layer1 check results/runs/20261204T101500Z-vllm-cpu-3f2a91c7/blocks/0001/on/steps/*.zst", Args: usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			sum, err := steps.Check(args)
 			if err != nil {

@@ -18,7 +18,7 @@ func (a *app) layer1ExportCommand() *cobra.Command {
 		Long: `export reads step record files (.jsonl, .jsonl.gz, .jsonl.zst), in the order given, and
 writes one row per record with flat columns. Rows are streamed: what is held is one group
 of them. A last line without an end is left out and said; any other damage ends the export.`,
-		Example: "opbench layer1 export --format parquet -o steps.parquet results/campaigns/vllm-cpu-r1/blocks/0001/on/steps/*.zst",
+		Example: "opbench layer1 export --format parquet -o steps.parquet results/runs/20261204T101500Z-vllm-cpu-3f2a91c7/blocks/0001/on/steps/*.zst",
 		Args:    usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {

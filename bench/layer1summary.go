@@ -20,7 +20,7 @@ says what the steps did: step time by kind of batch and decode batch size, histo
 and chunk lengths, queues, KV cache, prefix hits, CUDA graph modes and padding, preemptions, drops,
 and how many GB the recorder writes per hour and day. It makes the checks of opbench layer1 check,
 too; exit code 12 if one fails. Step times are within 0.4 %.`,
-		Example: "opbench layer1 summary results/campaigns/vllm-cpu-r1/blocks/0001/on/steps/*.zst", Args: usage(cobra.MinimumNArgs(1)),
+		Example: "opbench layer1 summary results/runs/20261204T101500Z-vllm-cpu-3f2a91c7/blocks/0001/on/steps/*.zst", Args: usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := steps.Overview(args)
 			if err != nil {

@@ -44,7 +44,7 @@ read_exports() {
 
 rm -rf "$dest/out"
 for campaign in results/campaigns/*/; do
-	[ -e "$campaign/plan.json" ] || continue
+	[ -e "$campaign/campaign.tar.zst" ] || continue
 	name=$(basename "$campaign")
 	mkdir -p "$dest/out/$name"
 	for format in junit benchfmt hud llmd parquet; do
