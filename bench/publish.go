@@ -44,7 +44,8 @@ damaged; 13 can't be written; 14 not finished.`,
 			return a.publish(p)
 		},
 	}
-	c.Flags().StringVarP(&p.out, "output", "o", filepath.Join("results", "campaigns"), "folder of the published campaigns")
+	campaigns := filepath.Join("results", "campaigns")
+	c.Flags().StringVarP(&p.out, "output", "o", campaigns, "folder of the published campaigns")
 	c.Flags().BoolVar(&p.force, "force", false, "replace a published campaign of this name")
 	return c
 }
@@ -83,12 +84,14 @@ func (a *app) publish(p publication) error {
 // publishable judges a campaign, unless it is not finished or damaged.
 func publishable(c *results.Campaign) (*report.View, error) {
 	if !c.Complete {
-		return nil, &exitError{exitStopped, fmt.Errorf("%s is not finished: opbench resume %[1]s goes on; opbench close %[1]s --why TEXT gives it up", c.Dir)}
+		return nil, &exitError{exitStopped, fmt.Errorf(
+			"%s is not finished: opbench resume %[1]s goes on; opbench close %[1]s --why TEXT gives it up", c.Dir)}
 	}
 	damaged := slices.IndexFunc(c.Attempts, func(a results.Attempt) bool { return a.Damage != "" })
 	if damaged >= 0 {
 		d := c.Attempts[damaged]
-		return nil, &exitError{exitInvalid, fmt.Errorf("%s: run %s is damaged, nothing is published of it: %s", c.Dir, d.Key, d.Damage)}
+		return nil, &exitError{exitInvalid, fmt.Errorf(
+			"%s: run %s is damaged, nothing is published of it: %s", c.Dir, d.Key, d.Damage)}
 	}
 	return report.Build(c, version)
 }
@@ -108,7 +111,8 @@ func (p *publication) makeFolder(target string) (made bool, err error) {
 		return false, &exitError{exitUsage, fmt.Errorf("%s exists: give another name, or replace it with --force", target)}
 	}
 	if _, err := os.Stat(filepath.Join(target, "plan.json")); err == nil {
-		return false, &exitError{exitUsage, fmt.Errorf("%s is a run directory, no publication: its files would hide the archive", target)}
+		return false, &exitError{exitUsage, fmt.Errorf(
+			"%s is a run directory, no publication: its files would hide the archive", target)}
 	}
 	return false, nil
 }
@@ -145,7 +149,7 @@ func (a *app) sayPublished(target string, p *results.Packed, before, v *report.V
 	}
 	fmt.Fprintf(a.stdout, "%s  %s\n", v.Result, v.Sentence)
 	if before.Result != v.Result {
-		fmt.Fprintf(a.stderr, "opbench: beside the campaigns of %s the verdict is %s, where it was measured it is %s: read what differs in report.md\n",
-			filepath.Dir(target), v.Result, before.Result)
+		fmt.Fprintf(a.stderr, "opbench: beside the campaigns of %s the verdict is %s, where it was measured it is %s: "+
+			"read what differs in report.md\n", filepath.Dir(target), v.Result, before.Result)
 	}
 }

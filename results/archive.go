@@ -28,6 +28,7 @@ const (
 	maxUnpackedFile = 64 << 20
 	maxFiles        = 20_000
 	maxName         = 255
+	maxWindow       = 64 << 20 // of the decoder
 )
 
 var errTooLarge = fmt.Errorf("the archive unpacks to more than %d MiB", maxUnpacked>>20)
@@ -35,23 +36,23 @@ var errTooLarge = fmt.Errorf("the archive unpacks to more than %d MiB", maxUnpac
 // head are the files that an archive begins with, in this order.
 var head = []string{"plan.json", "ledger.jsonl"}
 
-// part is how much of an archive is read.
-type part int
+// extent is how much of an archive is read.
+type extent int
 
 const (
-	whole part = iota
+	whole extent = iota
 	headOnly
 )
 
 // readArchive reads an archive into memory. Whatever is wrong with it is one
 // error that names the file.
-func readArchive(name string, part part) (files, error) {
+func readArchive(name string, read extent) (files, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("read the archive of a campaign: %w", err)
 	}
 	defer f.Close()
-	content, err := unpack(f, part)
+	content, err := unpack(f, read)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: get or publish it again", name, err)
 	}
@@ -59,14 +60,15 @@ func readArchive(name string, part part) (files, error) {
 }
 
 // unpack reads the files of an archive.
-func unpack(stored io.Reader, part part) (map[string][]byte, error) {
-	z, err := zstd.NewReader(stored, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(64<<20))
+func unpack(stored io.Reader, read extent) (map[string][]byte, error) {
+	z, err := zstd.NewReader(stored,
+		zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 	if err != nil {
 		return nil, fmt.Errorf("not a zstd file: %w", err)
 	}
 	defer z.Close()
 	in := &io.LimitedReader{R: z, N: maxUnpacked + 1}
-	content, err := untar(in, part)
+	content, err := untar(in, read)
 	switch {
 	case in.N <= 0, errors.Is(err, errTooLarge):
 		return nil, errTooLarge
@@ -78,10 +80,10 @@ func unpack(stored io.Reader, part part) (map[string][]byte, error) {
 	return content, nil
 }
 
-func untar(in io.Reader, part part) (map[string][]byte, error) {
+func untar(in io.Reader, read extent) (map[string][]byte, error) {
 	content, last, left := map[string][]byte{}, "", int64(maxUnpacked)
 	for t := tar.NewReader(in); ; {
-		if part == headOnly && len(content) == len(head) {
+		if read == headOnly && len(content) == len(head) {
 			return content, nil
 		}
 		h, err := t.Next()

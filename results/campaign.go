@@ -56,7 +56,8 @@ func readPlan(dir string, f files) (*Plan, error) {
 		return nil, err
 	}
 	if p.Kind != "plan" || p.Schema != Schema {
-		return nil, fmt.Errorf("%s: kind %q schema %d, this tool reads plan schema %d", f.path("plan.json"), p.Kind, p.Schema, Schema)
+		return nil, fmt.Errorf("%s: kind %q schema %d, this tool reads plan schema %d",
+			f.path("plan.json"), p.Kind, p.Schema, Schema)
 	}
 	var err error
 	if p.FileSHA256, err = hashFile(f, "plan.json"); err != nil {

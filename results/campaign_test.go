@@ -34,7 +34,8 @@ func sealRunWith(t testing.TB, dir string, l *Ledger, r Run) {
 	require.NoError(t, WriteRequests(filepath.Join(run, "requests.jsonl.zst"), someRequests()))
 	sum, err := Seal(run)
 	require.NoError(t, err)
-	require.NoError(t, l.Append(Entry{Event: EventRunEnd, Block: r.Key.Block, Attempt: r.Key.Attempt, Arm: r.Key.Arm, SumsSHA256: sum}))
+	require.NoError(t, l.Append(Entry{Event: EventRunEnd, SumsSHA256: sum,
+		Block: r.Key.Block, Attempt: r.Key.Attempt, Arm: r.Key.Arm}))
 }
 
 func someCampaign(t testing.TB) string {

@@ -45,9 +45,9 @@ func archived(dir string) bool {
 
 // open gives the files of a run directory; of an archive all of them, or plan
 // and ledger only, which come first and cost next to nothing.
-func open(dir string, part part) (files, error) {
+func open(dir string, read extent) (files, error) {
 	if !archived(dir) {
 		return folder(dir), nil
 	}
-	return readArchive(filepath.Join(dir, ArchiveName), part)
+	return readArchive(filepath.Join(dir, ArchiveName), read)
 }

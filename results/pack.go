@@ -43,13 +43,22 @@ func Pack(file string, c *Campaign, limit int64) (*Packed, error) {
 		}
 		if b.size < limit {
 			p.out.Size = b.size
-			return &p.out, WriteFile(file, b.kept.Bytes())
+			return &p.out, writeArchive(file, b.kept.Bytes())
 		}
 		if !p.thin(b.size - limit) {
-			return nil, fmt.Errorf("pack %s: %d bytes are left without the step files of all runs but one of each arm, the limit is %d",
-				c.Dir, b.size, limit)
+			return nil, fmt.Errorf("pack %s: %d bytes, the limit is %d: "+
+				"all step files but those of one run of each arm are left out", c.Dir, b.size, limit)
 		}
 	}
+}
+
+// writeArchive writes an archive that can be read: one that breaks a bound must not
+// replace one that does not.
+func writeArchive(file string, data []byte) error {
+	if _, err := unpack(bytes.NewReader(data), whole); err != nil {
+		return fmt.Errorf("write %s: %w", file, err)
+	}
+	return WriteFile(file, data)
 }
 
 // packing is an archive to be.
@@ -186,7 +195,8 @@ func (p *packing) thin(excess int64) bool {
 		return out || m.name == thinnedName
 	})
 	list, _ := json.MarshalIndent(p.out.Thinned, "", "  ") // strings
-	p.members = append(p.members, member{thinnedName, &archive{content: map[string][]byte{thinnedName: append(list, '\n')}}, thinnedName})
+	inMemory := &archive{content: map[string][]byte{thinnedName: append(list, '\n')}}
+	p.members = append(p.members, member{thinnedName, inMemory, thinnedName})
 	return true
 }
 

@@ -33,7 +33,8 @@ func recordedCampaign(t testing.TB, sizes map[Key]int) string {
 			run := RunPath(dir, key)
 			require.NoError(t, os.MkdirAll(filepath.Join(run, "steps"), 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(run, "steps", "a.jsonl.zst"), data, 0o644))
-			sealRunWith(t, dir, l, Run{Schema: Schema, Kind: "run", Key: key, Steps: &Steps{Files: []StepFile{{Name: "steps/a.jsonl.zst"}}}})
+			files := []StepFile{{Name: "steps/a.jsonl.zst"}}
+			sealRunWith(t, dir, l, Run{Schema: Schema, Kind: "run", Key: key, Steps: &Steps{Files: files}})
 		}
 		require.NoError(t, l.Append(Entry{Event: EventBlockValid, Block: block, Attempt: 1}))
 	}
@@ -74,7 +75,8 @@ func TestPackLeavesStepFilesOut(t *testing.T) {
 		{10 * kb, idle},
 		{12 * kb, append([]string{name("0001", "on")}, idle...)},
 		{101*kb + 1, append([]string{name("0001", "on"), name("0003", "on")}, idle...)},
-		{275 * kb, append([]string{name("0001", "on"), name("0002", "on2"), name("0003", "on"), name("0003", "on2")}, idle...)},
+		{275 * kb, append([]string{name("0001", "on"), name("0002", "on2"),
+			name("0003", "on"), name("0003", "on2")}, idle...)},
 	} {
 		p, out, err := pack(t, dir, everything.Size-c.less)
 		require.NoError(t, err)
@@ -91,7 +93,7 @@ func TestPackLeavesStepFilesOut(t *testing.T) {
 		assert.Equal(t, p, again, "what was left out stays listed")
 	}
 	_, out, err := pack(t, dir, 30*kb)
-	assert.ErrorContains(t, err, "without the step files of all runs but one of each arm")
+	assert.ErrorContains(t, err, "all step files but those of one run of each arm are left out")
 	assert.NoFileExists(t, filepath.Join(out, ArchiveName))
 }
 
@@ -101,7 +103,9 @@ func TestPackTakesSealedRunsOnly(t *testing.T) {
 	dir := someCampaign(t)
 	lost := filepath.Join(dir, "blocks", "0001", "off.aborted")
 	require.NoError(t, os.MkdirAll(lost, 0o755))
-	for _, name := range []string{filepath.Join(lost, "server.log"), filepath.Join(dir, "report.html"), filepath.Join(dir, "notes.txt")} {
+	for _, name := range []string{
+		filepath.Join(lost, "server.log"), filepath.Join(dir, "report.html"), filepath.Join(dir, "notes.txt"),
+	} {
 		require.NoError(t, os.WriteFile(name, []byte("/home/someone"), 0o644))
 	}
 	p, out, err := pack(t, dir, MaxArchive)
@@ -141,6 +145,28 @@ func TestPackTakesThePilot(t *testing.T) {
 	assert.ErrorContains(t, err, filepath.Join("pilot", "2")+" is not a run directory")
 }
 
+// An archive that nobody could read does not replace one that can be.
+func TestPackKeepsTheReadableArchive(t *testing.T) {
+	dir := someCampaign(t)
+	_, out, err := pack(t, dir, MaxArchive)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(LedgerPath(dir), ledgerWithTail(t, dir), 0o644))
+	c, err := Load(dir)
+	require.NoError(t, err)
+	_, err = Pack(filepath.Join(out, ArchiveName), c, MaxArchive)
+	assert.ErrorContains(t, err, `"ledger.jsonl" has`)
+	_, err = Load(out)
+	assert.NoError(t, err)
+}
+
+// ledgerWithTail is a ledger whose torn last line is longer than a file may be.
+func ledgerWithTail(t *testing.T, dir string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(LedgerPath(dir))
+	require.NoError(t, err)
+	return append(data, make([]byte, maxUnpackedFile)...)
+}
+
 // Nothing is published of a campaign that goes on or was changed.
 func TestPackRefuses(t *testing.T) {
 	dir := someCampaign(t)
@@ -148,7 +174,8 @@ func TestPackRefuses(t *testing.T) {
 	_, out, err := pack(t, dir, MaxArchive)
 	assert.ErrorContains(t, err, "is damaged: run 0001/off")
 	assert.NoFileExists(t, filepath.Join(out, ArchiveName))
-	open, err := Create(t.TempDir(), &Plan{Schema: Schema, Kind: "plan", Scenario: scenarios.Scenario{Name: "open"}}, time.Now())
+	plan := &Plan{Schema: Schema, Kind: "plan", Scenario: scenarios.Scenario{Name: "open"}}
+	open, err := Create(t.TempDir(), plan, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(LedgerPath(open), nil, 0o644))
 	_, _, err = pack(t, open, MaxArchive)
