@@ -112,7 +112,7 @@ func (p *packing) campaign(c *Campaign, folder string) error {
 		if err != nil {
 			return fmt.Errorf("read the pilot: %w", err)
 		}
-		if err := p.campaign(step, path.Join(pilotFolder, strconv.Itoa(i+1))); err != nil {
+		if err := p.campaign(step, path.Join(folder, pilotFolder, strconv.Itoa(i+1))); err != nil {
 			return err
 		}
 	}
