@@ -77,14 +77,14 @@ func (a *app) export(f *exportFlags, c *results.Campaign, v *report.View) error 
 		}
 		return err
 	case "llmd":
-		return export.LLMD(f.out, c, v)
+		return export.LLMD(f.out, v)
 	}
 	return a.output(f.out, func(w io.Writer) error {
 		switch f.format {
 		case "junit":
 			return export.JUnit(w, v, f.inconclusive == inconclusivePasses)
 		case "hud":
-			return export.HUD(w, c, v)
+			return export.HUD(w, v)
 		}
 		return export.Benchfmt(w, v)
 	})

@@ -57,6 +57,9 @@ func Build(c *results.Campaign, tool string) (*View, error) {
 	}
 	b.judgeAll()
 	b.view.pictures = b.pictures()
+	if b.view.Finished {
+		b.view.Measured = measured(c)
+	}
 	return b.view, nil
 }
 

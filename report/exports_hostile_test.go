@@ -88,12 +88,13 @@ func TestExportsOfHostileNames(t *testing.T) {
 	}
 
 	j.v.Verdict = "FAIL" // the databases refuse an INVALID one
+	j.isTheSameReadBack(t)
 	var rows []hudRow
 	require.NoError(t, json.Unmarshal([]byte(j.hud()), &rows))
 	assert.NotEmpty(t, rows)
 	assert.NotContains(t, j.hud(), "\u202e")
 	dir := t.TempDir()
-	require.NoError(t, export.LLMD(dir, j.c, j.v))
+	require.NoError(t, export.LLMD(dir, j.v))
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, files, 2*(len(j.c.Attempts)-4), "two phases, without the burn-in and the void block")
@@ -120,10 +121,10 @@ func TestExportsReportAFullDisk(t *testing.T) {
 	j := judge(t, report.WriteCase(t, "fail"))
 	assert.ErrorContains(t, export.JUnit(failing{}, j.v, false), "no space")
 	assert.ErrorContains(t, export.Benchfmt(failing{}, j.v), "no space")
-	assert.ErrorContains(t, export.HUD(failing{}, j.c, j.v), "no space")
+	assert.ErrorContains(t, export.HUD(failing{}, j.v), "no space")
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o644))
 	_, err := export.Parquet(file, j.c, j.v)
 	assert.ErrorContains(t, err, "file")
-	assert.ErrorContains(t, export.LLMD(file, j.c, j.v), "file")
+	assert.ErrorContains(t, export.LLMD(file, j.v), "file")
 }

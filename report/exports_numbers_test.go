@@ -115,10 +115,10 @@ func (j judged) hasNumbersInRecords(t *testing.T, numbers map[value]float64) {
 func (j judged) isRefused(t *testing.T, code int) {
 	dir := filepath.Join(t.TempDir(), "out")
 	var refused *export.RefusedError
-	require.ErrorAs(t, export.HUD(io.Discard, j.c, j.v), &refused)
+	require.ErrorAs(t, export.HUD(io.Discard, j.v), &refused)
 	assert.Equal(t, code, refused.Code)
 	assert.NotContains(t, refused.Error(), "\n")
-	require.ErrorAs(t, export.LLMD(dir, j.c, j.v), &refused)
+	require.ErrorAs(t, export.LLMD(dir, j.v), &refused)
 	assert.Equal(t, code, refused.Code)
 	assert.NoDirExists(t, dir)
 }
@@ -126,7 +126,7 @@ func (j judged) isRefused(t *testing.T, code int) {
 // Quantiles of a run are the same numbers in every format.
 func (j judged) hasNumbersInReports(t *testing.T, numbers map[value]float64) {
 	dir := t.TempDir()
-	require.NoError(t, export.LLMD(dir, j.c, j.v))
+	require.NoError(t, export.LLMD(dir, j.v))
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, files, 10*2*2)

@@ -51,14 +51,14 @@ func (j judged) benchfmt() string {
 }
 
 func (j judged) hud() string {
-	return written(func(w io.Writer) error { return export.HUD(w, j.c, j.v) })
+	return written(func(w io.Writer) error { return export.HUD(w, j.v) })
 }
 
 // llmd is the first of the reports, below the names of all.
 func (j judged) llmd(t *testing.T) string {
 	dir := t.TempDir()
 	return written(func(w io.Writer) error {
-		if err := export.LLMD(dir, j.c, j.v); err != nil {
+		if err := export.LLMD(dir, j.v); err != nil {
 			return err
 		}
 		files, err := os.ReadDir(dir)
@@ -119,6 +119,7 @@ func TestExports(t *testing.T) {
 			for _, form := range goldens[name] {
 				report.Golden(t, name+"."+form, forms[form]())
 			}
+			j.isTheSameReadBack(t)
 			j.failsAsTheGate(t)
 			want := values(j.v)
 			assert.Equal(t, want, benchLines(t, j.benchfmt()))

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the golden files again")
 var renderings = []struct {
 	extension string
 	write     func(io.Writer, *View) error
-}{{"txt", WriteText}, {"md", WriteMarkdown}, {"json", WriteJSON}, {"html", WriteHTML}}
+}{{"txt", WriteText}, {"md", WriteMarkdown}, {"json", writeJSONOfOneRun}, {"html", WriteHTML}}
 
 func render(t *testing.T, v *View, write func(io.Writer, *View) error) string {
 	t.Helper()

@@ -57,6 +57,9 @@ type View struct {
 	// Pilot is how the slowdown of a positive control was set.
 	Pilot     *results.Pilot `json:"pilot,omitempty"`
 	Reproduce string         `json:"reproduce"`
+	// Measured is what the runs gave, for databases of measurements; absent before
+	// the end.
+	Measured *Measured `json:"measured,omitempty"`
 	// pictures are drawn on the page and are nowhere else.
 	pictures *pictures
 }

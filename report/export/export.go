@@ -1,8 +1,9 @@
 // Package export writes what a campaign means in the formats of other tools:
 // JUnit XML, the Go benchmark format, records for the PyTorch benchmark
 // database (HUD), llm-d benchmark reports, and Parquet. Numbers and verdicts are
-// those of the view that package report made, rows those of the run directory;
-// nothing is judged here, and the same run directory gives the same bytes.
+// those of the view that package report made; nothing is judged here. A view that
+// was read back from verdict.json gives the same bytes, and so does the same run
+// directory: only Parquet reads it, because its rows are not in the view.
 //
 // Every string that comes from a run is cut to one clean line, except in
 // Parquet, where it is data and only made valid UTF-8.
@@ -17,7 +18,6 @@ import (
 
 	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/stat"
-	"github.com/aituner/opprof/results"
 )
 
 // RefusedError says that a format must not get the numbers of a campaign.
@@ -33,9 +33,13 @@ func (e *RefusedError) Error() string {
 }
 
 // measured refuses campaigns whose numbers a database would take for
-// measurements although they decide nothing.
+// measurements although they decide nothing, and views without runs: those of a
+// verdict.json that was written before they were part of it.
 func measured(format string, v *report.View) error {
 	if v.Finished && v.Verdict != stat.Invalid {
+		if v.Measured == nil {
+			return fmt.Errorf("export %s: the view of %s has no runs: write its verdict.json again with opbench report --save", format, line(v.Subject.Campaign))
+		}
 		return nil
 	}
 	return &RefusedError{Format: format, Result: line(v.Result), Code: v.ExitCode, Why: "a database of measurements must not get its numbers"}
@@ -146,13 +150,12 @@ func patchOf(v *report.View, arm string) report.Arm {
 	return report.Arm{}
 }
 
-// validRuns are the runs of the accepted blocks, burn-in left out.
-func validRuns(c *results.Campaign) []*results.Attempt {
-	var list []*results.Attempt
-	for i := range c.Attempts {
-		if a := &c.Attempts[i]; a.Valid && !a.BurnIn && a.Damage == "" {
-			list = append(list, a)
+// settingsOf are those of an arm's server.
+func settingsOf(v *report.View, arm string) report.Settings {
+	for _, s := range v.Measured.Arms {
+		if s.Arm == arm {
+			return s
 		}
 	}
-	return list
+	return report.Settings{Arm: arm, TensorParallel: 1}
 }

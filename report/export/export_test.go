@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -59,8 +60,8 @@ func hostileView(s string) *report.View {
 	return v
 }
 
-// Whatever a run calls itself: the XML is well-formed, and the benchmark file
-// has its two lines.
+// Whatever a run calls itself: the XML is well-formed, the database gets its three
+// records, and the benchmark file has its two lines.
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{
 		"plain", "a|b`c`<script>alert(1)</script> @someone", "]]>", "-->", "\x00\x1b[31m\u202e", "\xff\xfe", "Benchmark x 1 2 ns",
@@ -82,6 +83,12 @@ func FuzzNames(f *testing.F) {
 			}
 			require.NoError(t, err)
 		}
+
+		b.Reset()
+		require.NoError(t, HUD(&b, v))
+		var records []hudRecord
+		require.NoError(t, json.Unmarshal(b.Bytes(), &records))
+		assert.Len(t, records, 3, "two arms and their regression")
 
 		b.Reset()
 		require.NoError(t, Benchfmt(&b, v))

@@ -166,7 +166,8 @@ func requestOf(a *results.Attempt, r *results.Request) requestRow {
 	return row
 }
 
-func defined(r *results.Request, of quantity) *float64 {
+// defined is a number of a request, nil where it has none.
+func defined(r *results.Request, of func(*results.Request) (value float64, ok bool)) *float64 {
 	if x, ok := of(r); ok {
 		return &x
 	}
