@@ -51,6 +51,11 @@ func completeWords[T any](c *cobra.Command, flag string, table map[string]T) {
 		words = append(words, word)
 	}
 	slices.Sort(words)
+	completeFlag(c, flag, words)
+}
+
+// completeFlag offers the values of a flag.
+func completeFlag(c *cobra.Command, flag string, words []cobra.Completion) {
 	// The only error is a flag that does not exist, or one completed twice.
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)

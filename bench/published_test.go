@@ -23,6 +23,9 @@ const maxPublished = 15 << 20
 // maxPage bounds a page, whatever the number of requests and steps behind it.
 const maxPage = 300 << 10
 
+// maxVerdict bounds verdict.json: it has every run's summaries, and no request.
+const maxVerdict = 1_000_000
+
 func publishedCampaigns(t *testing.T) []string {
 	t.Helper()
 	plans, err := filepath.Glob("../results/campaigns/*/plan.json")
@@ -47,6 +50,7 @@ func TestPublishedCampaignsRenderAgain(t *testing.T) {
 			var b bytes.Buffer
 			require.NoError(t, render(&b, v))
 			assert.True(t, name != "report.html" || b.Len() < maxPage, "%s: the page has %d bytes", dir, b.Len())
+			assert.True(t, name != "verdict.json" || b.Len() < maxVerdict, "%s: the verdict has %d bytes", dir, b.Len())
 			want, err := os.ReadFile(filepath.Join(dir, name))
 			require.NoError(t, err)
 			assert.Equal(t, string(want), b.String(), "%s/%s: render it again with opbench report", dir, name)
