@@ -46,11 +46,16 @@ func TestSettingsNameNoFolders(t *testing.T) {
 // The settings of an arm are those that its server is started with.
 func TestSettingsAreThoseOfTheArm(t *testing.T) {
 	s := &scenarios.Scenario{Engine: scenarios.Engine{
-		Args: map[string]string{"tensor-parallel-size": "2", "enforce-eager": "", "seed": "1"}, Env: map[string]string{"A": "1", "B": "2"},
+		Args: map[string]string{"tensor-parallel-size": "2", "enforce-eager": "", "seed": "1"},
+		Env:  map[string]string{"A": "1", "B": "2"},
 	}}
-	arm := scenarios.Arm{Name: "on", Args: map[string]string{"tensor-parallel-size": "4", "no-enforce-eager": ""}, Env: map[string]string{"B": "3"}}
+	arm := scenarios.Arm{
+		Name: "on", Args: map[string]string{"tensor-parallel-size": "4", "no-enforce-eager": ""}, Env: map[string]string{"B": "3"},
+	}
 	assert.Equal(t, Settings{
-		Arm: "on", TensorParallel: 4, Args: []Setting{{"no-enforce-eager", ""}, {"seed", "1"}, {"tensor-parallel-size", "4"}}, Env: []Setting{{"A", "1"}, {"B", "3"}},
+		Arm: "on", TensorParallel: 4,
+		Args: []Setting{{"no-enforce-eager", ""}, {"seed", "1"}, {"tensor-parallel-size", "4"}},
+		Env:  []Setting{{"A", "1"}, {"B", "3"}},
 	}, settingsOf(s, arm))
 	assert.Equal(t, 2, settingsOf(s, scenarios.Arm{Name: "off"}).TensorParallel)
 	assert.Equal(t, 1, settingsOf(&scenarios.Scenario{}, scenarios.Arm{}).TensorParallel, "vLLM's default")

@@ -38,7 +38,8 @@ func (e *RefusedError) Error() string {
 func measured(format string, v *report.View) error {
 	if v.Finished && v.Verdict != stat.Invalid {
 		if v.Measured == nil {
-			return fmt.Errorf("export %s: the view of %s has no runs: write its verdict.json again with opbench report --save", format, line(v.Subject.Campaign))
+			return fmt.Errorf("export %s: the view of %s has no runs: write its verdict.json again with opbench report --save",
+				format, line(v.Subject.Campaign))
 		}
 		return nil
 	}

@@ -66,7 +66,9 @@ func (l *llmd) report(r *report.MeasuredRun, p *report.MeasuredPhase) object {
 
 func (l *llmd) run(r *report.MeasuredRun, p *report.MeasuredPhase) object {
 	s := &l.view.Subject
-	keywords := []string{"opbench", "scenario " + line(s.Scenario), "arm " + line(r.Arm), "block " + line(r.Block), "phase " + line(p.Phase)}
+	keywords := []string{
+		"opbench", "scenario " + line(s.Scenario), "arm " + line(r.Arm), "block " + line(r.Block), "phase " + line(p.Phase),
+	}
 	if l.view.Simulated {
 		keywords = append(keywords, "simulated engine, not vLLM")
 	}
@@ -91,9 +93,12 @@ func (l *llmd) component(r *report.MeasuredRun) object {
 	config, _ := json.Marshal([]any{arm.Patch, arm.PatchSHA256, args, env}) // strings
 	sum := sha256.Sum256(config)
 	return object{
-		"metadata": object{"label": line(arm.Name), "cfg_id": hex.EncodeToString(sum[:]), "description": "patch " + line(arm.Patch)},
+		"metadata": object{
+			"label": line(arm.Name), "cfg_id": hex.EncodeToString(sum[:]), "description": "patch " + line(arm.Patch),
+		},
 		"standardized": object{
-			"kind": "inference_engine", "tool": line(r.Engine), "tool_version": cmp.Or(line(r.EngineVersion), "unknown"), "role": "replica", "replicas": 1,
+			"kind": "inference_engine", "role": "replica", "replicas": 1,
+			"tool": line(r.Engine), "tool_version": cmp.Or(line(r.EngineVersion), "unknown"),
 			"model": object{"name": line(l.view.Subject.Model)},
 			"accelerator": object{
 				"model": line(r.Accelerator), "count": r.GPUs, "parallelism": object{"tp": max(asked.TensorParallel, 0)},
@@ -181,7 +186,9 @@ func performance(p *report.MeasuredPhase) object {
 }
 
 // llmdQuantiles name those of a summary, in its order.
-var llmdQuantiles = [len(report.SummaryQuantiles)]string{"p0p1", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99p9"}
+var llmdQuantiles = [len(report.SummaryQuantiles)]string{
+	"p0p1", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99p9",
+}
 
 // statistics are those of a summary; without one they are null.
 func statistics(units string, s *report.Summary) any {
