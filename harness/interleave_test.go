@@ -79,6 +79,32 @@ func TestArmsTakeTurns(t *testing.T) {
 	})
 }
 
+// slowToStop is a server that takes four seconds to end.
+type slowToStop struct{ engine.Server }
+
+func (slowToStop) Exited() (string, bool)         { return "", false }
+func (slowToStop) Info() results.Server           { return results.Server{} }
+func (slowToStop) LogFindings() []results.LogLine { return nil }
+func (slowToStop) Stop() results.Stop {
+	time.Sleep(4 * time.Second)
+	return results.Stop{Graceful: true}
+}
+
+// The servers of a block are stopped at the same time, and each run keeps how its
+// own ended; a run whose server never started has none.
+func TestServersOfABlockStopTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &campaign{}
+		off, on, dead := &run{campaign: c, server: slowToStop{}}, &run{campaign: c, server: slowToStop{}}, &run{campaign: c}
+		begin := time.Now()
+		(&together{campaign: c, runs: []*run{off, dead, on}}).finish()
+		assert.Equal(t, 4*time.Second, time.Since(begin))
+		assert.True(t, off.record.Server.Stop.Graceful)
+		assert.True(t, on.record.Server.Stop.Graceful)
+		assert.Zero(t, dead.record.Server.Stop)
+	})
+}
+
 // timed adds up the slices by hand.
 func timed(a *results.Attempt, phase string) float64 {
 	seconds := 0.0

@@ -191,6 +191,11 @@ func (r *run) finish() {
 		return
 	}
 	r.doing("stopping server")
+	r.stop()
+}
+
+// stop ends the server and touches nothing but this run.
+func (r *run) stop() {
 	if state, dead := r.server.Exited(); dead {
 		r.fail("engine", fmt.Errorf("the server ended by itself (%s)", state))
 	}
