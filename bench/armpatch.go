@@ -1,12 +1,13 @@
-package main
+package bench
 
 import (
 	"fmt"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/scenarios"
-	"github.com/spf13/cobra"
 )
 
 // bindPatches is the flag that gives arms revisions which do not ship with

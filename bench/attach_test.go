@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,8 +39,8 @@ func endpoint(t *testing.T, faults ...string) string {
 	require.NoError(t, err)
 	cfg := sim.DefaultConfig()
 	cfg.Model = "somebodys-model"
-	f, err := sim.ParseFaults(faults...)
-	require.NoError(t, err)
+	var f sim.Faults
+	require.NoError(t, f.Set(strings.Join(faults, ",")))
 	signals := make(chan os.Signal, 1)
 	done := make(chan error, 1)
 	a := &app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, signals: signals}

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"flag"
@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/report/view"
 )
 
 var pipelineCampaigns = flag.Int("campaigns", 5, "campaigns per true cost in TestPipelineIsCalibrated")
@@ -69,7 +69,7 @@ func (k *knownCost) measureAll(t *testing.T, n int) {
 // measure runs campaign i through the whole pipeline, from the scenario to the
 // verdict in the run directory, and notes the verdict and the effects.
 func (k *knownCost) measure(t *testing.T, i int) {
-	var v *report.View
+	var v *view.View
 	parent := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		v = mustView(t, campaign(t, parent, fmt.Sprintf(calibrationScenario, k.percent, i), nil))
@@ -85,10 +85,10 @@ func (k *knownCost) measure(t *testing.T, i int) {
 	}
 	e, err := stat.Analyze(d, stat.Options{})
 	require.NoError(t, err)
-	assert.Equal(t, string(stat.Judge(e, stat.Margin(.03, stat.LowerIsBetter))), v.Result)
+	assert.Equal(t, string(stat.Judge(e, stat.Margin(.03, stat.LowerIsBetter))), v.Headline())
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.verdict[v.Result]++
+	k.verdict[v.Headline()]++
 	k.d = append(k.d, d...)
 }
 

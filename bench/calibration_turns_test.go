@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -56,7 +56,7 @@ func turnsVerdict(t *testing.T, percent float64, i int) (verdict string) {
 	synctest.Test(t, func(t *testing.T) {
 		v := mustView(t, campaign(t, parent, fmt.Sprintf(turnsScenario, i, percent, i), firstIsSlower()))
 		require.True(t, v.Subject.AdjustOrder)
-		verdict = v.Result
+		verdict = v.Headline()
 	})
 	return verdict
 }

@@ -1,8 +1,9 @@
-package main
+package bench
 
 import (
-	"github.com/aituner/opprof/harness"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/harness"
 )
 
 func (a *app) closeCommand() *cobra.Command {
@@ -14,8 +15,8 @@ time. The report then shows what was measured; with fewer blocks than planned th
 verdict is INVALID, because whoever can choose when to stop has no error rate.`,
 		Example: `opbench close results/runs/20261204T101500Z-h200-r2-9d0d19b8 --why "the reservation ended"`, Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := harness.Close(args[0], why, version); err != nil {
-				return &exitError{exitUsage, err}
+			if err := harness.Close(args[0], why, a.build.Version); err != nil {
+				return usageError(err)
 			}
 			return a.verdict(args[0])
 		},

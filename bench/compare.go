@@ -1,12 +1,15 @@
-package main
+package bench
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/aituner/opprof/report"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/report/render"
+	"github.com/aituner/opprof/report/revisions"
+	"github.com/aituner/opprof/report/view"
 )
 
 // compareFlags are those of opbench compare.
@@ -31,48 +34,43 @@ vLLM version and the host must be the same; --except excuses the last two.`,
 		Example: "opbench compare results/campaigns/vllm-cpu-aa results/campaigns/vllm-cpu-second-aa\n  opbench compare DIR --baseline r1 --candidate r2",
 		Args:    usage(cobra.RangeArgs(1, 2)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			r, err := f.compare(args)
+			r, err := f.compare(args, a.build.Version)
 			if err != nil {
 				return err
 			}
 			if f.asJSON {
-				return report.WriteIndented(a.stdout, r)
+				return a.printJSON(r)
 			}
-			return report.WriteComparison(a.stdout, r)
+			return render.WriteRevisions(a.stdout, r)
 		},
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.baseline, "baseline", "", "arm that is compared with")
 	fl.StringVar(&f.candidate, "candidate", "", "arm that is compared")
-	fl.StringSliceVar(&f.except, "except", nil, "what may differ between two campaigns: "+strings.Join(report.Excusable, ", "))
+	fl.StringSliceVar(&f.except, "except", nil, "what may differ between two campaigns: "+strings.Join(revisions.Excusable, ", "))
 	fl.BoolVar(&f.asJSON, "json", false, "print the comparison as JSON")
 	return c
 }
 
-func (f *compareFlags) compare(dirs []string) (*report.Revisions, error) {
+// compare compares what the flags ask for; tool is the version to stamp.
+func (f *compareFlags) compare(dirs []string, tool string) (*view.Revisions, error) {
 	if err := f.check(dirs); err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, usageError(err)
 	}
 	a, err := load(dirs[0])
 	if err != nil {
 		return nil, err
 	}
 	if len(dirs) == 1 {
-		r, err := report.CompareArms(a, f.baseline, f.candidate, version)
-		if err != nil {
-			return nil, judged(err)
-		}
-		return r, nil
+		r, err := revisions.CompareArms(a, f.baseline, f.candidate, tool)
+		return r, reportError(err)
 	}
 	b, err := load(dirs[1])
 	if err != nil {
 		return nil, err
 	}
-	r, err := report.CompareCampaigns(a, b, f.baseline, f.candidate, f.except, version)
-	if err != nil {
-		return nil, judged(err)
-	}
-	return r, nil
+	r, err := revisions.CompareCampaigns(a, b, f.baseline, f.candidate, f.except, tool)
+	return r, reportError(err)
 }
 
 func (f *compareFlags) check(dirs []string) error {
@@ -83,8 +81,8 @@ func (f *compareFlags) check(dirs []string) error {
 		return fmt.Errorf("--except is about two campaigns; %s is one", dirs[0])
 	}
 	for _, part := range f.except {
-		if !slices.Contains(report.Excusable, part) {
-			return fmt.Errorf("--except %q: only these may differ: %s", part, strings.Join(report.Excusable, ", "))
+		if !slices.Contains(revisions.Excusable, part) {
+			return fmt.Errorf("--except %q: only these may differ: %s", part, strings.Join(revisions.Excusable, ", "))
 		}
 	}
 	return nil

@@ -1,11 +1,12 @@
-package main
+package bench
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/aituner/opprof/scenarios"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/scenarios"
 )
 
 // completeArgs gives every command below c the shell completion that its usage
@@ -51,6 +52,11 @@ func completeWords[T any](c *cobra.Command, flag string, table map[string]T) {
 		words = append(words, word)
 	}
 	slices.Sort(words)
+	completeFlag(c, flag, words)
+}
+
+// completeFlag offers the values of a flag.
+func completeFlag(c *cobra.Command, flag string, words []cobra.Completion) {
 	// The only error is a flag that does not exist, or one completed twice.
 	if err := c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)); err != nil {
 		panic(err)

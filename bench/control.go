@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -9,12 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/harness/pilot"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
-	"github.com/spf13/cobra"
 )
 
 // control is one positive control: its scenario and where its files go.
@@ -44,7 +45,7 @@ used; 12 to 14 as for run. After code 14 in the pilot, the same command goes on.
 				err = fmt.Errorf("%s: purpose is %s: opbench control needs purpose control (opbench run takes this one)", args[0], s.Purpose)
 			}
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			}
 			return a.control(control{args[0], s, text, out}, f)
 		},
@@ -56,9 +57,9 @@ used; 12 to 14 as for run. After code 14 in the pilot, the same command goes on.
 
 // control checks the machine, starts the engine and hands over to tryOn.
 func (a *app) control(c control, f runFlags) error {
-	plan, err := harness.Plan(c.scenario, c.name, c.text, version)
+	plan, err := harness.Plan(c.scenario, c.name, c.text, a.build.Version)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	ctx, cancel := a.interruptible()
 	defer cancel()
@@ -67,7 +68,7 @@ func (a *app) control(c control, f runFlags) error {
 	}
 	eng, err := engine.New(ctx, c.scenario, engine.Config{Environ: a.environ, Self: a.self, WorkDir: a.workDir(plan)})
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	defer eng.Close()
 	return a.tryOn(ctx, eng, c, f, plan.Hash)
@@ -83,23 +84,23 @@ func (a *app) tryOn(ctx context.Context, eng engine.Engine, c control, f runFlag
 	if err != nil {
 		return pilotError(err, folder)
 	}
-	plan, err := harness.Plan(tuned, c.name, c.text, version)
+	plan, err := harness.Plan(tuned, c.name, c.text, a.build.Version)
 	if err == nil {
 		err = harness.SetPilot(plan, found)
 	}
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	if !reached(plan) {
-		return &exitError{exitInvalid, fmt.Errorf("control not applied: no primary metric rose by %g %% in the pilot, so there is nothing to notice; its runs are in %s: remove it before another try",
-			results.LeastRisePct, folder)}
+		return invalidf("control not applied: no primary metric rose by %g %% in the pilot, so there is nothing to notice; its runs are in %s: remove it before another try",
+			results.LeastRisePct, folder)
 	}
 	dir, err := results.Create(c.out, plan, time.Now())
 	if err == nil {
-		err = os.Rename(folder, filepath.Join(dir, "pilot"))
+		err = os.Rename(folder, results.PilotPath(dir))
 	}
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	if f.budget > 0 {
 		f.budget = max(1, f.budget-time.Since(begin)) // 0 would be no bound
@@ -112,7 +113,7 @@ func (a *app) pilot(ctx context.Context, eng engine.Engine, c control, f runFlag
 	defer p.stop()
 	return pilot.Run(ctx, pilot.Options{
 		Scenario: c.scenario, File: c.name, Text: c.text, Dir: folder,
-		Session: harness.Options{Engine: eng, TimeBudget: f.budget, Observe: p.observe, Tool: version, Private: a.private()},
+		Session: harness.Options{Engine: eng, TimeBudget: f.budget, Observe: p.observe, Tool: a.build.Version, Private: a.private()},
 		Say:     func(s string) { fmt.Fprintln(a.stderr, s) },
 	})
 }
@@ -133,11 +134,11 @@ func pilotError(err error, folder string) error {
 	switch {
 	case errors.Is(err, harness.ErrStopped):
 		why := strings.TrimSuffix(err.Error(), ": "+harness.ErrStopped.Error())
-		return &exitError{exitStopped, fmt.Errorf("stopped in the pilot: %s; the same command goes on with it (%s)", why, folder)}
+		return stoppedf("stopped in the pilot: %s; the same command goes on with it (%s)", why, folder)
 	case errors.Is(err, pilot.ErrInvalid):
-		return &exitError{exitInvalid, fmt.Errorf("%w; remove the cause and %s", err, folder)}
+		return invalidf("%w; remove the cause and %s", err, folder)
 	case errors.Is(err, harness.ErrRefused):
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
-	return &exitError{exitInfrastructure, fmt.Errorf("%w; when that is mended, the same command goes on with the pilot", err)}
+	return infrastructuref("%w; when that is mended, the same command goes on with the pilot", err)
 }

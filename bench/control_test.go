@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -15,7 +15,8 @@ import (
 
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/engine"
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/harness/engine/enginetest"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -50,7 +51,7 @@ type tried struct {
 	dirs []string // run directories
 	code int
 	text string // what the user reads, standard error included
-	view *report.View
+	view *view.View
 }
 
 // tryControl runs `opbench control` behind its command line: pilot, campaign,
@@ -67,9 +68,9 @@ func tryScenario(t *testing.T, scenario, out string, f runFlags, sabotage func(e
 	plan, err := harness.Plan(s, "control-test.yaml", []byte(scenario), version)
 	require.NoError(t, err)
 	var text bytes.Buffer
-	a := &app{stdout: &text, stderr: &text}
+	a := &app{stdout: &text, stderr: &text, build: testBuild}
 	f.quiet = true
-	err = a.tryOn(context.Background(), &engine.InProcess{Sabotage: sabotage},
+	err = a.tryOn(context.Background(), &enginetest.InProcess{Sabotage: sabotage},
 		control{"control-test.yaml", s, []byte(scenario), out}, f, plan.Hash)
 	if err != nil {
 		var exit *exitError
@@ -100,7 +101,7 @@ func TestControlFindsItsSlowdown(t *testing.T) {
 		got := tryControl(t, t.TempDir(), runFlags{}, nil)
 		require.NotNil(t, got.view, got.text)
 		assert.Equal(t, 0, got.code, got.text)
-		assert.Equal(t, "PASS(control)", got.view.Result)
+		assert.Equal(t, "PASS(control)", got.view.Headline())
 		assert.Contains(t, got.text, "pilot step 1: record-cost=2%")
 		assert.Contains(t, got.text, "(used): record-cost=")
 		plan, err := results.ReadPlan(got.dirs[0])
@@ -112,7 +113,7 @@ func TestControlFindsItsSlowdown(t *testing.T) {
 		assert.Equal(t, last.Text, slowed.Args["record-cost"])
 		assert.Contains(t, plan.ScenarioText, "record-cost: 2%")
 		assert.DirExists(t, filepath.Join(got.dirs[0], "pilot", "1", "blocks"))
-		err = harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &engine.InProcess{}})
+		err = harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &enginetest.InProcess{}})
 		assert.ErrorContains(t, err, "is complete", "and its plan is one that this binary makes")
 	})
 }
@@ -151,7 +152,7 @@ func TestControlNamesWhatIsNotSensitive(t *testing.T) {
 		})
 		require.NotNil(t, got.view, got.text)
 		assert.Equal(t, 10, got.code, got.text)
-		assert.Equal(t, "FAIL(not sensitive)", got.view.Result)
+		assert.Equal(t, "FAIL(not sensitive)", got.view.Headline())
 		assert.Contains(t, got.view.Sentence, "Not sensitive here: output throughput, single (pilot +")
 		assert.NotContains(t, got.view.Sentence, "TPOT")
 		assert.NotContains(t, got.view.Sentence, "TTFT")
@@ -226,8 +227,8 @@ func TestControlGoesOn(t *testing.T) {
 			}
 		}
 		assert.Equal(t, len(pilots), begun, "every run of the pilot was started once")
-		require.NoError(t, harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &engine.InProcess{}, Tool: version}))
-		assert.Equal(t, "PASS(control)", mustView(t, got.dirs[0]).Result)
+		require.NoError(t, harness.Execute(context.Background(), got.dirs[0], harness.Options{Engine: &enginetest.InProcess{}, Tool: version}))
+		assert.Equal(t, "PASS(control)", mustView(t, got.dirs[0]).Headline())
 	})
 }
 
@@ -248,5 +249,6 @@ func TestControlRefusesAForeignPilot(t *testing.T) {
 		got = tryControl(t, out, runFlags{}, nil)
 		assert.Equal(t, exitUsage, got.code, got.text)
 		assert.Contains(t, got.text, "was measured with another plan")
+		assert.Contains(t, got.text, "by opbench 0.1.0 of commit 0123456789ab")
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -89,9 +89,7 @@ func TestKillNineAndResume(t *testing.T) {
 // requireNoServer requires that the run in progress left no live server.
 func requireNoServer(t *testing.T, campaign string) {
 	t.Helper()
-	pids, err := filepath.Glob(filepath.Join(campaign, "blocks", "*", "*", "server.pid"))
-	require.NoError(t, err)
-	for _, path := range pids {
+	for _, path := range results.ServerPIDs(campaign) {
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		pid, _, _ := strings.Cut(string(data), " ")

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -14,8 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/harness"
-	"github.com/aituner/opprof/harness/engine"
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/harness/engine/enginetest"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
@@ -42,7 +41,7 @@ func planned(t *testing.T, args string, changes ...string) string {
 
 // execute works on a run directory as opbench does, on the bubble's clock.
 func execute(ctx context.Context, dir string, edit func(*harness.Options)) error {
-	opt := harness.Options{Engine: &engine.InProcess{}, Look: look, Tool: version}
+	opt := harness.Options{Engine: &enginetest.InProcess{}, Look: tested.look, Tool: version}
 	if edit != nil {
 		edit(&opt)
 	}
@@ -90,8 +89,8 @@ func TestGoingOnAfterALookIsFound(t *testing.T) {
 		}
 		require.NoError(t, execute(t.Context(), dir, func(o *harness.Options) { o.Look = blind }))
 		v := mustView(t, dir)
-		assert.Equal(t, "INVALID(look ignored)", v.Result, v.Sentence)
-		assert.Equal(t, report.ExitInvalid, v.ExitCode)
+		assert.Equal(t, "INVALID(look ignored)", v.Headline(), v.Sentence)
+		assert.Equal(t, exitInvalid, v.ExitCode)
 	})
 }
 
@@ -109,11 +108,11 @@ func TestThreeArmsWithAnAA(t *testing.T) {
 		require.NoError(t, execute(t.Context(), dir, nil))
 		v := mustView(t, dir)
 		require.Len(t, v.Comparisons, 2)
-		assert.Equal(t, "FAIL", v.Result, v.Sentence)
+		assert.Equal(t, "FAIL", v.Headline(), v.Sentence)
 		aa := v.Comparisons[1]
 		assert.True(t, aa.AA)
 		assert.False(t, aa.Gating)
-		assert.Equal(t, "PASS", aa.Result)
+		assert.Equal(t, "PASS", aa.Text)
 		assert.Contains(t, v.AA, "PASS (off2 against off in this campaign, not gated)")
 		assert.Equal(t, 18, v.Blocks.ValidRuns)
 		for _, c := range v.Comparisons {
@@ -184,7 +183,7 @@ func TestDesignOnTheCommandLine(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.yaml")
 	text := strings.Replace(fmt.Sprintf(gateScenario, `noise: 1%`), "design: {blocks: 6, seed: 5, burn_in_blocks: 1, cooldown: 1s}", twoLooks, 1)
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	p, err := loadPlan(file)
+	p, err := tested.loadPlan(file)
 	require.NoError(t, err)
-	assert.Contains(t, describePlan(p), "judged after 6 12 blocks; a PASS or a FAIL ends the campaign there")
+	assert.Contains(t, p.Text(), "judged after 6 12 blocks; a PASS or a FAIL ends the campaign there")
 }

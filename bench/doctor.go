@@ -1,18 +1,18 @@
-package main
+package bench
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"text/tabwriter"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/preflight"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
-	"github.com/spf13/cobra"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -29,8 +29,8 @@ fails, else 0: warnings do not count. harness/preflight/README.md lists them.`,
 			plan := &results.Plan{}
 			if len(args) == 1 {
 				var err error
-				if plan, err = loadPlan(args[0], given...); err != nil {
-					return &exitError{exitUsage, err}
+				if plan, err = a.loadPlan(args[0], given...); err != nil {
+					return usageError(err)
 				}
 			}
 			checks := a.examine(c.Context(), plan, out)
@@ -54,7 +54,7 @@ func (a *app) examine(ctx context.Context, plan *results.Plan, folder string) []
 		s = &plan.Scenario
 	}
 	cfg := preflight.Config{Environ: a.environ, WorkDir: a.workDir(plan), Output: folder, Sample: time.Second}
-	if s != nil && s.Engine.Kind == scenarios.EngineSim {
+	if s != nil && s.Engine.Kind.Capabilities().Simulated {
 		cfg.Sample /= 5 // its steps are so long that the host hardly matters
 	}
 	return preflight.Checks(preflight.Probe(ctx, s, cfg), s, runsLeft(plan, folder))
@@ -78,7 +78,7 @@ func refusal(checks []preflight.Check) error {
 	if n == 0 {
 		return nil
 	}
-	return &exitError{exitInfrastructure, fmt.Errorf("%d of %d checks of this machine failed", n, len(checks))}
+	return infrastructuref("%d of %d checks of this machine failed", n, len(checks))
 }
 
 // preflight refuses to begin where a check fails, and says what else was seen.
@@ -89,7 +89,7 @@ func (a *app) preflight(ctx context.Context, plan *results.Plan, folder string, 
 	}
 	checks := a.examine(ctx, plan, folder)
 	if ctx.Err() != nil {
-		return &exitError{exitStopped, fmt.Errorf("preflight: %w", context.Cause(ctx))}
+		return stoppedf("preflight: %w", context.Cause(ctx))
 	}
 	for _, c := range checks {
 		if c.Status == preflight.Fail || c.Status == preflight.Warn {
@@ -97,16 +97,14 @@ func (a *app) preflight(ctx context.Context, plan *results.Plan, folder string, 
 		}
 	}
 	if err := refusal(checks); err != nil {
-		return &exitError{exitInfrastructure, fmt.Errorf("%w; nothing was started (--skip-preflight begins all the same)", err)}
+		return infrastructuref("%w; nothing was started (--skip-preflight begins all the same)", err)
 	}
 	return nil
 }
 
 func (a *app) printHealth(plan *results.Plan, checks []preflight.Check, asJSON bool) error {
 	if asJSON {
-		enc := json.NewEncoder(a.stdout)
-		enc.SetIndent("", "  ")
-		return enc.Encode(struct {
+		return a.printJSON(struct {
 			Schema   int               `json:"schema"`
 			Kind     string            `json:"kind"`
 			Scenario string            `json:"scenario,omitempty"`

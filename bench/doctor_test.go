@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -48,7 +48,7 @@ func TestDoctorJSON(t *testing.T) {
 
 // A resumed campaign needs the disk only for what is left.
 func TestRunsLeft(t *testing.T) {
-	plan, err := loadPlan("quickstart")
+	plan, err := tested.loadPlan("quickstart")
 	require.NoError(t, err)
 	assert.Equal(t, 14, runsLeft(plan, t.TempDir()))
 	assert.Zero(t, runsLeft(&results.Plan{}, t.TempDir()))

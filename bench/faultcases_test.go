@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/steps"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -208,21 +209,21 @@ func copyRuns(c *results.Campaign) {
 }
 
 func file(dir string, name ...string) string {
-	return filepath.Join(append([]string{dir, "blocks", "0002", "on"}, name...)...)
+	return filepath.Join(append([]string{results.RunPath(dir, results.Key{Block: "0002", Attempt: 1, Arm: "on"})}, name...)...)
 }
 
 func tamper(t *testing.T, dir string) {
-	name := file(dir, "requests.jsonl.zst")
+	name := file(dir, results.RequestsFile)
 	data, err := os.ReadFile(name)
 	require.NoError(t, err)
 	data[len(data)/2] ^= 1
 	require.NoError(t, os.WriteFile(name, data, 0o644))
 }
 
-func lose(t *testing.T, dir string) { require.NoError(t, os.Remove(file(dir, "run.json"))) }
+func lose(t *testing.T, dir string) { require.NoError(t, os.Remove(file(dir, results.RunFile))) }
 
 func add(t *testing.T, dir string) {
-	require.NoError(t, os.WriteFile(file(dir, "steps", "opprof-s1-dp0-1-2.jsonl"), nil, 0o644))
+	require.NoError(t, os.WriteFile(file(dir, steps.Folder, "opprof-s1-dp0-1-2.jsonl"), nil, 0o644))
 }
 
 func cutLedger(t *testing.T, dir string) {

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -11,12 +11,14 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/harness/sim"
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/judge"
+	"github.com/aituner/opprof/report/render"
 	"github.com/aituner/opprof/results"
 )
 
@@ -43,8 +45,8 @@ type faultCase struct {
 // exitOf is the exit code that belongs to a verdict.
 func exitOf(result string) int {
 	kind, _, _ := strings.Cut(result, "(")
-	return map[string]int{"PASS": report.ExitPass, "FAIL": report.ExitFail, "INCONCLUSIVE": report.ExitInconclusive,
-		"INVALID": report.ExitInvalid, "UNFINISHED": report.ExitUnfinished}[kind]
+	return map[string]int{"PASS": exitPass, "FAIL": exitFail, "INCONCLUSIVE": exitInconclusive,
+		"INVALID": exitInvalid, "UNFINISHED": exitStopped}[kind]
 }
 
 func (c *faultCase) sabotage(s engine.Spec) []string {
@@ -117,11 +119,11 @@ func (c *faultCase) run(t *testing.T, sound string) {
 	if c.edit != nil {
 		c.edit(loaded)
 	}
-	v, err := report.Build(loaded, version)
+	v, err := judge.Build(loaded, version)
 	require.NoError(t, err)
 	var text bytes.Buffer
-	require.NoError(t, report.WriteText(&text, v))
-	assert.Equal(t, c.result, v.Result, text.String())
+	require.NoError(t, render.WriteText(&text, v))
+	assert.Equal(t, c.result, v.Headline(), text.String())
 	assert.Equal(t, exitOf(c.result), v.ExitCode)
 	assert.Contains(t, unwrap(text.String()), c.say)
 	if c.also != nil {
@@ -165,11 +167,24 @@ func TestFaultCasesAreComplete(t *testing.T) {
 			assert.True(t, hasTest(t, folder, name), "%s: no %s in %s", c.name, name, folder)
 		}
 	}
-	for _, k := range sim.FaultKinds() {
-		if k.Name != "ignore-sigint" { // of real processes: TestStopKillsWhatIgnoresSIGINT
-			assert.Contains(t, used.String(), " "+k.Name+" ")
+	names := faultNames(t)
+	require.Greater(t, len(names), 40)
+	for _, name := range names {
+		if name != "ignore-sigint" { // of real processes: TestStopKillsWhatIgnoresSIGINT
+			assert.Contains(t, used.String(), " "+name+" ")
 		}
 	}
+}
+
+// faultNames are the faults that the help of --fault offers.
+func faultNames(t *testing.T) []string {
+	t.Helper()
+	var f sim.Faults
+	flags := pflag.NewFlagSet("sim serve", pflag.ContinueOnError)
+	f.Flags(flags)
+	_, names, found := strings.Cut(flags.Lookup("fault").Usage, "repeated: ")
+	require.True(t, found)
+	return strings.Split(names, ", ")
 }
 
 func hasTest(t *testing.T, folder, name string) bool {

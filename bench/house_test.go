@@ -1,11 +1,14 @@
-package main
+package bench
 
 import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -27,7 +30,7 @@ var mayImport = []struct {
 	{"results", []string{"scenarios", "patches", "results"}},
 	{"harness", []string{"scenarios", "patches", "results", "harness"}},
 	{"report", []string{"scenarios", "patches", "results", "report"}},
-	{"bench", []string{"scenarios", "patches", "results", "harness", "report"}},
+	{"bench", []string{"scenarios", "patches", "results", "harness", "report", "bench"}},
 }
 
 type listed struct {
@@ -95,10 +98,62 @@ func TestImportRules(t *testing.T) {
 func TestImportRulesCatch(t *testing.T) {
 	for _, c := range []struct{ from, to string }{
 		{"harness", "report"}, {"report", "harness/load"}, {"scenarios", "results"}, {"report/stat", "results"},
-		{"results/steps", "harness"}, {"util", "results"}, {"patches", "scenarios"},
+		{"results/steps", "harness"}, {"util", "results"}, {"patches", "scenarios"}, {"report", "bench"},
 	} {
 		assert.NotEmpty(t, broken(listed{ImportPath: module + c.from, Imports: []string{module + c.to}}), "%s -> %s", c.from, c.to)
 	}
+}
+
+// doubles stand in for a part of the world in tests.
+var doubles = []string{"harness/engine/enginetest", "harness/internal/pipe", "report/post/fakegithub"}
+
+// shipsDouble returns the doubles that a package uses outside its tests. Doubles
+// may use each other, and commands below bench/internal are for tests themselves.
+func shipsDouble(p listed) []string {
+	self := strings.TrimPrefix(p.ImportPath, module)
+	if allowed(self, doubles) || under(self, "bench/internal") {
+		return nil
+	}
+	var bad []string
+	for _, imp := range p.Imports {
+		if other := strings.TrimPrefix(imp, module); allowed(other, doubles) {
+			bad = append(bad, self+" imports "+other)
+		}
+	}
+	return bad
+}
+
+// What stands in for an engine, a network or GitHub is in no build of opbench.
+func TestDoublesStayInTests(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range listPackages(t) {
+		seen[strings.TrimPrefix(p.ImportPath, module)] = true
+		assert.Empty(t, shipsDouble(p))
+	}
+	for _, d := range doubles {
+		assert.True(t, seen[d], "%s is gone: take it off the list", d)
+		fake := []string{module + d}
+		assert.NotEmpty(t, shipsDouble(listed{ImportPath: module + "harness/load", Imports: fake}))
+		assert.Empty(t, shipsDouble(listed{ImportPath: module + "harness/load", TestImports: fake}))
+	}
+}
+
+// What depends on the kind of an engine is asked of the table in scenarios: only the
+// table and what brings servers to life name a kind.
+func TestEngineKindsAreNamedInTheirTable(t *testing.T) {
+	kind := regexp.MustCompile(`\bEngine(VLLM|Sim|Attach)\b`)
+	var named []string
+	require.NoError(t, filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if kind.Match(text) && !strings.HasPrefix(path, "../harness/engine/") && !strings.HasPrefix(path, "../report/internal/") {
+			named = append(named, path)
+		}
+		return err
+	}))
+	assert.Equal(t, []string{"../scenarios/engine.go"}, named)
 }
 
 // What a visitor sees at the top is the list that was agreed on.

@@ -1,10 +1,9 @@
-package main
+package bench
 
 import (
 	"errors"
 	"fmt"
 
-	"github.com/aituner/opprof/report"
 	"github.com/spf13/cobra"
 )
 
@@ -39,7 +38,7 @@ func (l *leniency) Set(text string) error {
 // lenient turns the exit of an INCONCLUSIVE into none, and says so.
 func (a *app) lenient(l leniency, verdict error) error {
 	var exit *exitError
-	if l != inconclusivePasses || !errors.As(verdict, &exit) || exit.code != report.ExitInconclusive {
+	if l != inconclusivePasses || !errors.As(verdict, &exit) || exit.code != exitInconclusive {
 		return verdict
 	}
 	fmt.Fprintln(a.stderr, "opbench: INCONCLUSIVE counts as passed (--inconclusive=pass): exit code 0 in place of 11; the data decided nothing")

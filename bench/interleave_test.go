@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"fmt"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/view"
 )
 
 // On a host whose speed wanders by 5 %, runs one after the other decide nothing
@@ -21,7 +21,7 @@ func TestInterleavedArmsOnADriftingHost(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var v *report.View
+			var v *view.View
 			parent := t.TempDir()
 			synctest.Test(t, func(t *testing.T) {
 				text := fmt.Sprintf(gateScenario, "noise: 1%, host-drift: 5%, host-seed: 4, "+c.args)

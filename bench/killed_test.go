@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -130,8 +130,7 @@ func (v *victim) observe(st harness.Status) {
 
 // server finds the process of the run in progress by the files of the run.
 func (v *victim) server() *target {
-	names, err := filepath.Glob(filepath.Join(v.dir, "blocks", "*", "*", "server.pid"))
-	require.NoError(v.t, err)
+	names := results.ServerPIDs(v.dir)
 	require.Len(v.t, names, 1)
 	data, err := os.ReadFile(names[0])
 	require.NoError(v.t, err)
@@ -230,7 +229,7 @@ func TestKilledServers(t *testing.T) {
 				assert.Empty(t, all[fmt.Sprintf("off.%d", i+1)].Findings)
 				a := all[fmt.Sprintf("on.%d", i+1)]
 				assert.True(t, strings.HasPrefix(a.Run.Failure, end.say), a.Run.Failure)
-				assert.Equal(t, "engine", a.Run.FailureClass)
+				assert.Equal(t, results.FailureEngine, a.Run.FailureClass)
 				assert.Equal(t, "killed", a.Run.Server.Stop.Signal)
 				assert.True(t, end.requests(count(a.Requests)), "%s: %d requests", end.say, len(a.Requests))
 			}

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -6,9 +6,10 @@ import (
 	"io"
 	"os"
 
+	"github.com/spf13/cobra"
+
 	"github.com/aituner/opprof/report/export"
 	"github.com/aituner/opprof/results/steps"
-	"github.com/spf13/cobra"
 )
 
 func (a *app) layer1ExportCommand() *cobra.Command {
@@ -18,14 +19,14 @@ func (a *app) layer1ExportCommand() *cobra.Command {
 		Long: `export reads step record files (.jsonl, .jsonl.gz, .jsonl.zst), in the order given, and
 writes one row per record with flat columns. Rows are streamed: what is held is one group
 of them. A last line without an end is left out and said; any other damage ends the export.`,
-		Example: "opbench layer1 export --format parquet -o steps.parquet results/campaigns/vllm-cpu-r1/blocks/0001/on/steps/*.zst",
+		Example: "opbench layer1 export --format parquet -o steps.parquet results/runs/20261204T101500Z-vllm-cpu-3f2a91c7/blocks/0001/on/steps/*.zst",
 		Args:    usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			switch {
 			case format != "parquet" && format != "json":
-				return &exitError{exitUsage, fmt.Errorf("--format %q: use parquet or json", format)}
+				return usagef("--format %q: use parquet or json", format)
 			case format == "parquet" && out == "":
-				return &exitError{exitUsage, errors.New("--format parquet is binary: name a file with -o")}
+				return usagef("--format parquet is binary: name a file with -o")
 			}
 			var files []steps.File
 			err := a.output(out, func(w io.Writer) (err error) {
@@ -47,9 +48,9 @@ of them. A last line without an end is left out and said; any other damage ends 
 // written.
 func badRecords(err error) error {
 	if damage := (*steps.DamageError)(nil); errors.As(err, &damage) || errors.Is(err, os.ErrNotExist) {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
-	return &exitError{exitInfrastructure, err}
+	return infrastructureError(err)
 }
 
 // sayExported counts what was written to a file, and names cut ends.

@@ -1,14 +1,11 @@
-package main
+package bench
 
 import (
-	"encoding/json"
-	"errors"
-	"fmt"
-	"slices"
+	"github.com/spf13/cobra"
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/steps"
-	"github.com/spf13/cobra"
+	"github.com/aituner/opprof/results/steps/steptext"
 )
 
 func (a *app) layer1SummaryCommand() *cobra.Command {
@@ -20,11 +17,11 @@ says what the steps did: step time by kind of batch and decode batch size, histo
 and chunk lengths, queues, KV cache, prefix hits, CUDA graph modes and padding, preemptions, drops,
 and how many GB the recorder writes per hour and day. It makes the checks of opbench layer1 check,
 too; exit code 12 if one fails. Step times are within 0.4 %.`,
-		Example: "opbench layer1 summary results/campaigns/vllm-cpu-r1/blocks/0001/on/steps/*.zst", Args: usage(cobra.MinimumNArgs(1)),
+		Example: "opbench layer1 summary results/runs/20261204T101500Z-vllm-cpu-3f2a91c7/blocks/0001/on/steps/*.zst", Args: usage(cobra.MinimumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, err := steps.Overview(args)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			}
 			if s.Records > 0 {
 				if err := a.printSurvey(s, asJSON); err != nil {
@@ -40,11 +37,9 @@ too; exit code 12 if one fails. Step times are within 0.4 %.`,
 
 func (a *app) printSurvey(s *steps.Survey, asJSON bool) error {
 	if !asJSON {
-		return writeSurvey(a.stdout, s)
+		return steptext.WriteSurvey(a.stdout, s)
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return a.printJSON(struct {
 		Schema int    `json:"schema"`
 		Kind   string `json:"kind"`
 		*steps.Survey
@@ -53,13 +48,12 @@ func (a *app) printSurvey(s *steps.Survey, asJSON bool) error {
 
 // surveyVerdict is an error if a check failed or there was nothing to describe.
 func surveyVerdict(s *steps.Survey) error {
-	failed := slices.DeleteFunc(slices.Clone(s.Checks), func(c results.Check) bool { return c.Failed == 0 || c.Warning })
-	switch {
+	switch failed := failedChecks(s.Checks); {
 	case len(failed) > 0:
-		return &exitError{exitInvalid, fmt.Errorf("%d of %d checks failed, the first is %s: %s (opbench layer1 check lists all)",
-			len(failed), len(s.Checks), failed[0].ID, failed[0].First)}
+		return invalidf("%d of %d checks failed, the first is %s: %s (opbench layer1 check lists all)",
+			len(failed), len(s.Checks), failed[0].ID, failed[0].First)
 	case s.Records == 0:
-		return &exitError{exitInvalid, errors.New("the files hold no record: the recorder saw no step")}
+		return invalidf("the files hold no record: the recorder saw no step")
 	}
 	return nil
 }

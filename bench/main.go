@@ -1,75 +1,32 @@
-// Command opbench decides, with a stated error rate, whether a vLLM with the
-// OpProf recorder serves slower than without it, and by how much.
-//
-// See README.md for the life of a command, and opbench --help.
-package main
+package bench
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"golang.org/x/term"
 )
 
-// version is the version of the tool. It stamps plans and reports.
-const version = "0.1.0"
-
-// Exit codes. 10 to 12 are verdicts; see report/README.md.
-const (
-	exitUnexpected     = 1
-	exitUsage          = 2
-	exitInfrastructure = 13
-	exitStopped        = 14
-)
-
-// exitError is an error that ends the program with a code of its own. A nil
-// err means that everything has been said already.
-type exitError struct {
-	code int
-	err  error
-}
-
-func (e *exitError) Error() string {
-	if e.err == nil {
-		return fmt.Sprintf("exit code %d", e.code)
-	}
-	return e.err.Error()
-}
-
-func (e *exitError) Unwrap() error { return e.err }
-
-// app holds all that comes from the process: nothing else touches it.
-type app struct {
-	stdout, stderr io.Writer
-	tty            bool // stderr is a terminal that can redraw a line
-	environ        []string
-	self           string // path of this binary
-	cache          string // directory for link trees
-	signals        <-chan os.Signal
-	quit           func(code int)
-	sleep          func(context.Context, time.Duration) error // between two tries to post; nil: as it says
-}
-
-func main() {
+// Main runs the command of this process and returns its exit code.
+func Main() int {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
-	os.Exit(newApp(self).main(os.Args[1:]))
+	return newApp(self, thisBuild()).main(os.Args[1:])
 }
 
 // newApp is the app of this process; self is the path of its binary.
-func newApp(self string) *app {
+func newApp(self string, b build) *app {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	a := &app{stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), self: self, signals: signals, quit: os.Exit}
+	a := &app{stdout: os.Stdout, stderr: os.Stderr, environ: os.Environ(), build: b, self: self,
+		signals: signals, quit: os.Exit}
 	a.tty = term.IsTerminal(int(os.Stderr.Fd())) && os.Getenv("TERM") != "dumb" && os.Getenv("CI") == ""
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -87,7 +44,7 @@ func (a *app) main(args []string) int {
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(context.Background())
 	if err == nil {
-		return 0
+		return exitPass
 	}
 	var exit *exitError
 	if !errors.As(err, &exit) {

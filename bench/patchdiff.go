@@ -1,13 +1,10 @@
-package main
+package bench
 
 import (
-	"encoding/json"
-	"fmt"
-	"text/tabwriter"
+	"github.com/spf13/cobra"
 
 	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/results"
-	"github.com/spf13/cobra"
 )
 
 func (a *app) patchDiffCommand() *cobra.Command {
@@ -32,11 +29,11 @@ own files with three lines of it.`,
 			changes, err := patches.Diff(from, to)
 			switch {
 			case err != nil:
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			case asJSON:
 				return a.printChangesJSON(from, to, changes)
 			}
-			return a.printChanges(from, to, changes, !stat)
+			return patches.WriteChanges(a.stdout, from, to, changes, !stat)
 		},
 	}
 	c.Flags().BoolVar(&stat, "stat", false, "only name the files and count their lines")
@@ -44,26 +41,8 @@ own files with three lines of it.`,
 	return c
 }
 
-func (a *app) printChanges(from, to patches.Revision, changes []patches.Change, text bool) error {
-	fmt.Fprintf(a.stdout, "%s to %s: the files that they leave in a tree of vLLM %s (%.8s); %d differ\n",
-		from.ID, to.ID, from.VLLM, from.Commit, len(changes))
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, c := range changes {
-		fmt.Fprintf(w, "-%d\t+%d\t  %s\n", c.Removed, c.Added, c.Path)
-	}
-	if err := w.Flush(); err != nil || !text {
-		return err
-	}
-	for _, c := range changes {
-		fmt.Fprintf(a.stdout, "\n%s", c.Diff)
-	}
-	return nil
-}
-
 func (a *app) printChangesJSON(from, to patches.Revision, changes []patches.Change) error {
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return a.printJSON(struct {
 		Schema int              `json:"schema"`
 		Kind   string           `json:"kind"`
 		From   string           `json:"from"`

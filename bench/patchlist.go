@@ -1,12 +1,12 @@
-package main
+package bench
 
 import (
-	"encoding/json"
 	"fmt"
+
+	"github.com/spf13/cobra"
 
 	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/results"
-	"github.com/spf13/cobra"
 )
 
 func (a *app) patchListCommand() *cobra.Command {
@@ -19,13 +19,7 @@ func (a *app) patchListCommand() *cobra.Command {
 				return a.printRevisions()
 			}
 			for _, r := range patches.List() {
-				fmt.Fprintf(a.stdout, "%s\n  vLLM %s (%.8s), schema %d, %s, series %.12s\n  cost: %s\n", r.ID, r.VLLM, r.Commit, r.SchemaVersion, r.Status, r.SHA256, r.ExpectedCost)
-				if r.MeasuredCost != "" {
-					fmt.Fprintf(a.stdout, "  measured: %s\n", r.MeasuredCost)
-				}
-				for _, text := range r.Changes {
-					fmt.Fprintf(a.stdout, "  - %s\n", text)
-				}
+				fmt.Fprint(a.stdout, r.Text())
 			}
 			return nil
 		},
@@ -59,9 +53,7 @@ func (a *app) printRevisions() error {
 		}
 		all = append(all, one)
 	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return enc.Encode(struct {
+	return a.printJSON(struct {
 		Schema    int              `json:"schema"`
 		Kind      string           `json:"kind"`
 		Revisions []listedRevision `json:"revisions"`

@@ -1,11 +1,8 @@
-package main
+package bench
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 
-	"github.com/aituner/opprof/results"
 	"github.com/spf13/cobra"
 )
 
@@ -16,65 +13,18 @@ func (a *app) planCommand() *cobra.Command {
 		Use: "plan SCENARIO", Short: "Show what a campaign would do; nothing is started or written",
 		Example: "opbench plan scenarios/vllm-cpu.yaml", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := loadPlan(args[0], given...)
+			p, err := a.loadPlan(args[0], given...)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			}
 			if asJSON {
-				enc := json.NewEncoder(a.stdout)
-				enc.SetIndent("", "  ")
-				return enc.Encode(p)
+				return a.printJSON(p)
 			}
-			_, err = fmt.Fprint(a.stdout, describePlan(p))
+			_, err = fmt.Fprint(a.stdout, p.Text())
 			return err
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the plan as JSON")
 	bindPatches(c, &given)
 	return c
-}
-
-func describePlan(p *results.Plan) string {
-	var b strings.Builder
-	s := &p.Scenario
-	fmt.Fprintf(&b, "plan %s\n%s: %s\n\n", p.Hash, s.Name, s.About)
-	for _, a := range s.Arms {
-		fmt.Fprintf(&b, "arm %-8s patch %s (series %.12s)", a.Name, a.Patch, orNone(p.Patches[a.Patch]))
-		if a.Records() {
-			b.WriteString(", records")
-		}
-		b.WriteByte('\n')
-	}
-	for _, ph := range s.Phases {
-		fmt.Fprintf(&b, "phase %-8s %s, %d timed requests after %d warm-up, primary: %s\n", ph.Name, describeArrival(ph.Arrival.Kind, ph.Arrival.Streams, ph.Arrival.Rate),
-			ph.Source.Requests, ph.Warmup.Requests, orNone(strings.Join(ph.Primary, " ")))
-	}
-	fmt.Fprintf(&b, "margin %g %%\nworkload %.12s\n\n", 100*s.Gate.Margin, p.WorkloadSHA256)
-	runs := 0
-	for _, bl := range p.Blocks {
-		runs += len(bl.Order)
-		fmt.Fprintf(&b, "block %-9s %s\n", bl.Name(), strings.Join(bl.Order, " then "))
-	}
-	fmt.Fprintf(&b, "\n%d runs, each on a fresh server\n", runs)
-	if looks := s.Design.Looks; len(looks) > 1 {
-		fmt.Fprintf(&b, "judged after %s blocks; a PASS or a FAIL ends the campaign there\n", strings.Trim(fmt.Sprint(looks), "[]"))
-	}
-	return b.String()
-}
-
-func describeArrival(kind string, streams int, rate float64) string {
-	if kind == "closed" {
-		return fmt.Sprintf("closed loop with %d stream(s)", streams)
-	}
-	if kind == "trace" {
-		return "the arrivals of its trace"
-	}
-	return fmt.Sprintf("%s arrivals at %g/s", kind, rate)
-}
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
 }

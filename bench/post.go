@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/aituner/opprof/report"
-	"github.com/aituner/opprof/report/post"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/report/page"
+	"github.com/aituner/opprof/report/post"
 )
 
 // postFlags are what to post, where, and what of it may fail.
@@ -67,17 +68,13 @@ verdict: for a job that only posts.`,
 
 // post gives the verdict of a run directory as gate does, and tells GitHub.
 func (a *app) post(dir string, f postFlags) error {
-	campaign, err := load(dir)
-	if err != nil {
-		return err
-	}
-	v, err := report.Build(campaign, version)
+	campaign, v, err := a.judge(dir)
 	if err != nil {
 		return err
 	}
 	target, result, err := a.address(&f, campaign, v)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	if f.dry {
 		if _, err := fmt.Fprint(a.stdout, result.Comment(target)); err != nil {
@@ -85,11 +82,11 @@ func (a *app) post(dir string, f postFlags) error {
 		}
 		return a.lenient(f.open, exitWith(v.ExitCode))
 	}
-	if err := report.Save(dir, v); err != nil { // first: what follows depends on a network
-		return &exitError{exitInfrastructure, err}
+	if err := page.Save(dir, v); err != nil { // first: what follows depends on a network
+		return infrastructureError(err)
 	}
 	// One line: a line of a run's text must not become a workflow command.
-	if _, err := fmt.Fprintf(a.stdout, "%s  %s\n", v.Result, strings.Join(strings.Fields(v.Sentence), " ")); err != nil {
+	if _, err := fmt.Fprintf(a.stdout, "%s  %s\n", v.Headline(), strings.Join(strings.Fields(v.Sentence), " ")); err != nil {
 		return err
 	}
 	failed := a.postAll(f, target, result)

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/report/post/fakegithub"
+	"github.com/aituner/opprof/results"
 )
 
 const postedHead = "1111111111111111111111111111111111111111"
@@ -88,7 +89,7 @@ func TestPostFromAJob(t *testing.T) {
 	assert.True(t, strings.HasPrefix(p.stdout, "FAIL  "), p.stdout)
 	assert.Contains(t, p.stdout, "\n::error title=opbench%3A TPOT p50")
 	assert.Contains(t, p.stderr, "comment created http")
-	assert.FileExists(t, filepath.Join(dir, "verdict.json"))
+	assert.FileExists(t, filepath.Join(dir, results.VerdictFile))
 
 	// The same again changes nothing.
 	again := postTo(t, p.server, dir, jobOn(t, pullEvent))
@@ -107,10 +108,10 @@ func TestPostingNeverChangesTheVerdict(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, os.RemoveAll(filepath.Join(dir, "verdict.json")))
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, results.VerdictFile)))
 			p := postTo(t, pull7(t, name), dir, jobOn(t, pullEvent))
 			assert.Equal(t, 0, p.code, p.stderr)
-			assert.FileExists(t, filepath.Join(dir, "verdict.json"))
+			assert.FileExists(t, filepath.Join(dir, results.VerdictFile))
 			comments := p.server.State().Comments
 			assert.LessOrEqual(t, len(comments), 1)
 			complains := strings.Contains(p.stderr, "not everything was posted, the verdict stands")

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -8,8 +8,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aituner/opprof/report"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/report/page"
+	"github.com/aituner/opprof/report/render"
+	"github.com/aituner/opprof/report/sizing"
+	"github.com/aituner/opprof/report/view"
 )
 
 // powerFlags are those of opbench power.
@@ -42,7 +46,7 @@ Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
 			"  opbench power --sd 1.2%,2% --effect 0%,1% --html power.html",
 		Args: usage(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			t, err := f.table(args)
+			t, err := f.table(args, a.build.Version)
 			if err != nil {
 				return err
 			}
@@ -50,9 +54,9 @@ Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
 				return err
 			}
 			if f.asJSON {
-				err = report.WriteIndented(a.stdout, t)
+				err = a.printJSON(t)
 			} else {
-				err = report.WritePower(a.stdout, t)
+				err = render.WritePower(a.stdout, t)
 			}
 			if err != nil {
 				return err
@@ -74,39 +78,34 @@ Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
 	return c
 }
 
-// table computes what was asked for; wrong flags are the user's mistake.
-func (f *powerFlags) table(args []string) (*report.PowerTable, error) {
+// table computes what was asked for; wrong flags are the user's mistake. tool is
+// the version to stamp.
+func (f *powerFlags) table(args []string, tool string) (*view.PowerTable, error) {
 	plan, err := f.plan()
 	if err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, usageError(err)
 	}
 	sds, err := f.spreads()
 	if err == nil && (len(args) == 1) == (len(sds) > 0) {
 		err = errors.New("give either a run directory with equal arms, or spreads (--sd 1.2% or --cv 0.8%)")
 	}
 	if err != nil {
-		return nil, &exitError{exitUsage, err}
+		return nil, usageError(err)
 	}
 	if len(args) == 0 {
-		t, err := report.PowerAt(sds, plan, version)
-		if err != nil {
-			return nil, &exitError{exitUsage, err}
-		}
-		return t, nil
+		t, err := sizing.PowerAt(sds, plan, tool)
+		return t, usageError(err)
 	}
 	campaign, err := load(args[0])
 	if err != nil {
 		return nil, err
 	}
-	t, err := report.PowerFromAA(campaign, plan, version)
-	if err != nil {
-		return nil, judged(err)
-	}
-	return t, nil
+	t, err := sizing.PowerFromAA(campaign, plan, tool)
+	return t, reportError(err)
 }
 
-func (f *powerFlags) plan() (report.PowerPlan, error) {
-	p := report.PowerPlan{Blocks: f.blocks, Arms: f.arms}
+func (f *powerFlags) plan() (sizing.PowerPlan, error) {
+	p := sizing.PowerPlan{Blocks: f.blocks, Arms: f.arms}
 	for _, one := range []struct {
 		flag, text string
 		into       *float64
@@ -148,7 +147,7 @@ func (f *powerFlags) spreads() (sds []float64, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("--cv %w", err)
 		}
-		sds = append(sds, report.SDFromCV(x))
+		sds = append(sds, sizing.SDFromCV(x))
 	}
 	return sds, nil
 }
@@ -164,17 +163,17 @@ func fraction(text string) (float64, error) {
 }
 
 // page writes the plots, if they were asked for.
-func (f *powerFlags) page(t *report.PowerTable) error {
+func (f *powerFlags) page(t *view.PowerTable) error {
 	if f.html == "" {
 		return nil
 	}
 	out, err := os.Create(f.html)
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	defer out.Close()
-	if err := report.WritePowerHTML(out, t); err != nil {
-		return &exitError{exitInfrastructure, fmt.Errorf("write %s: %w", f.html, err)}
+	if err := page.WritePower(out, t); err != nil {
+		return infrastructuref("write %s: %w", f.html, err)
 	}
 	return out.Close()
 }

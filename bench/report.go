@@ -1,17 +1,19 @@
-package main
+package bench
 
 import (
-	"fmt"
 	"io"
 	"os"
 
-	"github.com/aituner/opprof/report"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/report/page"
+	"github.com/aituner/opprof/report/render"
+	"github.com/aituner/opprof/report/view"
 )
 
 // renderers by the name of their format.
-var renderers = map[string]func(io.Writer, *report.View) error{
-	"text": report.WriteText, "markdown": report.WriteMarkdown, "html": report.WriteHTML, "json": report.WriteJSON,
+var renderers = map[string]func(io.Writer, *view.View) error{
+	"text": render.WriteText, "markdown": render.WriteMarkdown, "html": page.Write, "json": view.WriteJSON[*view.View],
 }
 
 func (a *app) reportCommand() *cobra.Command {
@@ -19,33 +21,26 @@ func (a *app) reportCommand() *cobra.Command {
 	var save bool
 	c := &cobra.Command{
 		Use: "report DIR", Short: "Report on a run directory, from its files alone",
+		Long: `report judges a run directory again, from its files alone. In place of DIR it takes a
+verdict.json, and renders what that says without judging anything.`,
 		Example: "opbench report --format markdown results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			render, ok := renderers[format]
 			if !ok {
-				return &exitError{exitUsage, fmt.Errorf("--format %q: use text, markdown, html or json", format)}
+				return usagef("--format %q: use text, markdown, html or json", format)
 			}
-			v, err := buildView(args[0])
-			if err != nil {
+			v, saved, err := a.viewOf(args[0])
+			switch {
+			case err != nil:
 				return err
-			}
-			if save {
-				if err := report.Save(args[0], v); err != nil {
-					return &exitError{exitInfrastructure, err}
+			case save && saved:
+				return usagef("--save: %s is a saved verdict already; name the run directory", args[0])
+			case save:
+				if err := page.Save(args[0], v); err != nil {
+					return infrastructureError(err)
 				}
 			}
-			if out == "" {
-				return render(a.stdout, v)
-			}
-			f, err := os.Create(out)
-			if err != nil {
-				return &exitError{exitInfrastructure, err}
-			}
-			defer f.Close()
-			if err := render(f, v); err != nil {
-				return &exitError{exitInfrastructure, fmt.Errorf("write %s: %w", out, err)}
-			}
-			return f.Close()
+			return infrastructureError(a.output(out, func(w io.Writer) error { return render(w, v) }))
 		},
 	}
 	c.Flags().StringVar(&format, "format", "text", "text, markdown, html or json")
@@ -55,29 +50,19 @@ func (a *app) reportCommand() *cobra.Command {
 	return c
 }
 
-func (a *app) gateCommand() *cobra.Command {
-	var asJSON bool
-	var open leniency
-	c := &cobra.Command{
-		Use: "gate DIR", Short: "Give the verdict of a run directory as the exit code",
-		Example: "opbench gate results/campaigns/vllm-cpu-r1", Args: usage(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			v, err := buildView(args[0])
-			if err != nil {
-				return err
-			}
-			if asJSON {
-				err = report.WriteJSON(a.stdout, v)
-			} else {
-				_, err = fmt.Fprintf(a.stdout, "%s  %s\n", v.Result, v.Sentence)
-			}
-			if err != nil {
-				return err
-			}
-			return a.lenient(open, exitWith(v.ExitCode))
-		},
+// viewOf judges a run directory, or reads the view that a verdict.json is.
+func (a *app) viewOf(path string) (v *view.View, saved bool, err error) {
+	if info, err := os.Stat(path); err != nil || info.IsDir() {
+		_, v, err := a.judge(path)
+		return v, false, err
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "print the verdict as JSON")
-	open.bind(c)
-	return c
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, true, infrastructureError(err)
+	}
+	defer f.Close()
+	if v, err = view.Read(f); err != nil {
+		return nil, true, usagef("%s: %w", path, err)
+	}
+	return v, true, nil
 }

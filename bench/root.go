@@ -1,12 +1,8 @@
-package main
+package bench
 
-import (
-	"fmt"
+import "github.com/spf13/cobra"
 
-	"github.com/spf13/cobra"
-)
-
-// root assembles the commands; each has a file of its own.
+// root assembles the commands; each has a file that is named after it.
 func (a *app) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "opbench",
@@ -23,30 +19,10 @@ Exit codes: 0 PASS or done, 1 unexpected error, 2 usage or invalid file,
 		Args:          usage(cobra.NoArgs),
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &exitError{exitUsage, err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError(err) })
 	root.AddCommand(a.validateCommand(), a.planCommand(), a.doctorCommand(), a.selftestCommand(),
-		a.runCommand(), a.controlCommand(), a.resumeCommand(), a.closeCommand(), a.statusCommand(), a.reportCommand(), a.gateCommand(), a.exportCommand(),
+		a.runCommand(), a.controlCommand(), a.resumeCommand(), a.closeCommand(), a.statusCommand(), a.reportCommand(), a.gateCommand(), a.exportCommand(), a.publishCommand(),
 		a.compareCommand(), a.postCommand(), a.aaCommand(), a.powerCommand(), a.simCommand(), a.patchCommand(), a.layer1Command(), a.versionCommand())
 	completeArgs(root)
 	return root
-}
-
-// usage gives a wrong number of arguments its exit code and the way to do it.
-func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(c *cobra.Command, args []string) error {
-		if err := check(c, args); err != nil {
-			return &exitError{exitUsage, fmt.Errorf("%w\nusage: %s\nexample: %s", err, c.UseLine(), c.Example)}
-		}
-		return nil
-	}
-}
-
-func (a *app) versionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Example: "opbench version", Args: usage(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintln(a.stdout, "opbench", version)
-			return err
-		},
-	}
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"context"
@@ -9,11 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/engine"
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/page"
+	"github.com/aituner/opprof/report/render"
 	"github.com/aituner/opprof/results"
-	"github.com/spf13/cobra"
 )
 
 // runFlags are common to run and resume.
@@ -39,12 +41,12 @@ func (a *app) runCommand() *cobra.Command {
 		Use: "run SCENARIO", Short: "Run a campaign and give its verdict",
 		Example: "opbench run scenarios/vllm-cpu.yaml", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, err := loadPlan(args[0], given...)
+			plan, err := a.loadPlan(args[0], given...)
 			if err != nil {
-				return &exitError{exitUsage, err}
+				return usageError(err)
 			}
 			if expect != "" && !strings.HasPrefix(plan.Hash, expect) {
-				return &exitError{exitUsage, fmt.Errorf("%s gives plan %.8s, not the expected %s: the scenario, a patch or the rules have changed", args[0], plan.Hash, expect)}
+				return usagef("%s gives plan %.8s, not the expected %s: the scenario, a patch or the rules have changed", args[0], plan.Hash, expect)
 			}
 			return a.campaign(plan, f, out, func() (string, error) { return results.Create(out, plan, time.Now()) })
 		},
@@ -53,23 +55,6 @@ func (a *app) runCommand() *cobra.Command {
 	bindPatches(c, &given)
 	c.Flags().StringVarP(&out, "output", "o", filepath.Join("results", "runs"), "folder for the new run directory")
 	c.Flags().StringVar(&expect, "expect-plan", "", "refuse to run if the plan hash does not begin with this")
-	return c
-}
-
-func (a *app) resumeCommand() *cobra.Command {
-	var f runFlags
-	c := &cobra.Command{
-		Use: "resume DIR", Short: "Go on with a campaign that was stopped or killed",
-		Example: "opbench resume results/runs/20261204T101500Z-vllm-cpu-3f2a91c7", Args: usage(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			plan, err := results.ReadPlan(args[0])
-			if err != nil {
-				return &exitError{exitUsage, err}
-			}
-			return a.campaign(plan, f, args[0], func() (string, error) { return args[0], nil })
-		},
-	}
-	f.bind(c)
 	return c
 }
 
@@ -84,12 +69,12 @@ func (a *app) campaign(plan *results.Plan, f runFlags, folder string, open func(
 	}
 	eng, err := engine.New(ctx, &plan.Scenario, engine.Config{Environ: a.environ, Self: a.self, WorkDir: a.workDir(plan)})
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	defer eng.Close()
 	dir, err := open()
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	return a.execute(ctx, eng, plan, dir, f)
 }
@@ -98,16 +83,16 @@ func (a *app) campaign(plan *results.Plan, f runFlags, folder string, open func(
 func (a *app) execute(ctx context.Context, eng engine.Engine, plan *results.Plan, dir string, f runFlags) error {
 	fmt.Fprintln(a.stderr, "run directory:", dir)
 	p := a.startProgress(f.quiet)
-	err := harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Look: look,
-		GPUs: engine.NamedGPUs(&plan.Scenario, a.environ), Observe: p.observe, Tool: version, Private: a.private()})
+	err := harness.Execute(ctx, dir, harness.Options{Engine: eng, TimeBudget: f.budget, Look: a.look,
+		Machine: harness.ThisMachine(engine.NamedGPUs(&plan.Scenario, a.environ)), Observe: p.observe, Tool: a.build.Version, Private: a.private()})
 	p.stop()
 	switch {
 	case errors.Is(err, harness.ErrStopped):
-		return &exitError{exitStopped, fmt.Errorf("%w\nresume with: opbench resume %s", err, dir)}
+		return stoppedf("%w\nresume with: opbench resume %s", err, dir)
 	case errors.Is(err, harness.ErrRefused):
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	case err != nil:
-		return &exitError{exitInfrastructure, fmt.Errorf("%w\nwhen that is mended: opbench resume %s", err, dir)}
+		return infrastructuref("%w\nwhen that is mended: opbench resume %s", err, dir)
 	}
 	return a.lenient(f.open, a.verdict(dir))
 }
@@ -152,60 +137,19 @@ func within(path string, list map[string]string) bool {
 	return false
 }
 
-// interruptible is a context that the first signal ends; the second quits.
-func (a *app) interruptible() (context.Context, context.CancelFunc) {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	done := make(chan struct{})
-	go func() {
-		select {
-		case s := <-a.signals:
-			fmt.Fprintf(a.stderr, "\n%s: ending the run in progress; again to quit at once\n", s)
-			cancel(fmt.Errorf("signal %s", s))
-		case <-done:
-			return
-		}
-		select {
-		case <-a.signals:
-			a.quit(exitStopped)
-		case <-done:
-		}
-	}()
-	return ctx, func() { close(done); cancel(nil) }
-}
-
 // verdict reports on a run directory: text to stdout, files into the directory,
 // the verdict as the exit code.
 func (a *app) verdict(dir string) error {
-	v, err := buildView(dir)
+	_, v, err := a.judge(dir)
 	if err != nil {
 		return err
 	}
-	if err := report.Save(dir, v); err != nil {
-		return &exitError{exitInfrastructure, err}
+	if err := page.Save(dir, v); err != nil {
+		return infrastructureError(err)
 	}
-	if err := report.WriteText(a.stdout, v); err != nil {
+	if err := render.WriteText(a.stdout, v); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "report  %s\n", filepath.Join(dir, "report.html"))
+	fmt.Fprintf(a.stdout, "report  %s\n", filepath.Join(dir, results.PageFile))
 	return exitWith(v.ExitCode)
-}
-
-func buildView(dir string) (*report.View, error) {
-	c, err := results.Load(dir)
-	if err != nil {
-		code := exitUsage
-		if errors.Is(err, os.ErrPermission) {
-			code = exitInfrastructure
-		}
-		return nil, &exitError{code, err}
-	}
-	return report.Build(c, version)
-}
-
-// exitWith is nil for 0 and a silent exit otherwise.
-func exitWith(code int) error {
-	if code == 0 {
-		return nil
-	}
-	return &exitError{code: code}
 }

@@ -1,18 +1,14 @@
-package main
+package bench
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"io"
-	"net"
-	"net/http"
 	"strconv"
 	"time"
 
-	"github.com/aituner/opprof/harness/selftest"
-	"github.com/aituner/opprof/results"
 	"github.com/spf13/cobra"
+
+	"github.com/aituner/opprof/harness/selftest"
 )
 
 // selftestModel is what the step server calls itself.
@@ -20,11 +16,9 @@ const selftestModel = "opbench-selftest"
 
 // selftestFlags are those of opbench selftest.
 type selftestFlags struct {
-	trial                selftest.Trial // without streams
-	streams              []int
-	serverCPU, clientCPU int
-	attach               string // address of a step server that runs already
-	noPin, asJSON        bool
+	series        selftest.Series
+	attach        string // address of a step server that runs already
+	noPin, asJSON bool
 }
 
 func (a *app) selftestCommand() *cobra.Command {
@@ -40,13 +34,13 @@ failed. harness/selftest/README.md says how to read it.`,
 		RunE: func(*cobra.Command, []string) error { return a.selftest(f) },
 	}
 	fl := c.Flags()
-	fl.IntSliceVar(&f.streams, "streams", []int{1, 64, 256, 1000, 2000}, "numbers of streams to measure")
-	fl.DurationVar(&f.trial.Step, "step", 10*time.Millisecond, "time from burst to burst")
-	fl.IntVar(&f.trial.PerStream, "requests-per-stream", 5, "timed requests of each stream; one more warms up")
-	fl.IntVar(&f.trial.Tokens, "tokens", 64, "output tokens of a request")
-	fl.BoolVar(&f.trial.Together, "together", false, "start all streams at once, so that they stay in step: the hardest case")
-	fl.IntVar(&f.serverCPU, "server-cpu", -1, "core of the step server (default: the first one allowed)")
-	fl.IntVar(&f.clientCPU, "client-cpu", -1, "core of the client (default: the second one allowed)")
+	fl.IntSliceVar(&f.series.Streams, "streams", []int{1, 64, 256, 1000, 2000}, "numbers of streams to measure")
+	fl.DurationVar(&f.series.Trial.Step, "step", 10*time.Millisecond, "time from burst to burst")
+	fl.IntVar(&f.series.Trial.PerStream, "requests-per-stream", 5, "timed requests of each stream; one more warms up")
+	fl.IntVar(&f.series.Trial.Tokens, "tokens", 64, "output tokens of a request")
+	fl.BoolVar(&f.series.Trial.Together, "together", false, "start all streams at once, so that they stay in step: the hardest case")
+	fl.IntVar(&f.series.ServerCPU, "server-cpu", -1, "core of the step server (default: the first one allowed)")
+	fl.IntVar(&f.series.ClientCPU, "client-cpu", -1, "core of the client (default: the second one allowed)")
 	fl.BoolVar(&f.noPin, "no-pin", false, "let both use any core")
 	fl.StringVar(&f.attach, "attach", "", "host:port of a step server that runs already, with the same step")
 	fl.BoolVar(&f.asJSON, "json", false, "print the measurement as JSON")
@@ -54,61 +48,32 @@ failed. harness/selftest/README.md says how to read it.`,
 	return c
 }
 
-// cores chooses those that were not named. A machine with one core binds
-// nothing.
-func (f *selftestFlags) cores() error {
-	if f.noPin {
-		f.serverCPU, f.clientCPU = -1, -1
-		return nil
-	}
-	cpus, err := selftest.CPUs()
-	if err != nil || len(cpus) < 2 {
-		return err
-	}
-	if f.serverCPU < 0 && f.attach == "" {
-		f.serverCPU = cpus[0]
-	}
-	if f.clientCPU < 0 {
-		f.clientCPU = cpus[1]
-	}
-	return nil
-}
-
-// check finds wrong numbers before anything is started.
-func (f *selftestFlags) check() error {
-	for _, n := range f.streams {
-		f.trial.Streams = n
-		if err := f.trial.Check(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (a *app) selftest(f selftestFlags) error {
-	if err := f.check(); err != nil {
-		return &exitError{exitUsage, err}
+	if err := f.series.Check(); err != nil {
+		return usageError(err)
 	}
-	if err := f.cores(); err != nil {
-		return &exitError{exitInfrastructure, err}
+	if f.noPin {
+		f.series.ServerCPU, f.series.ClientCPU = -1, -1
+	} else if err := f.series.ChooseCPUs(f.attach != ""); err != nil {
+		return infrastructureError(err)
 	}
 	ctx, cancel := a.interruptible()
 	defer cancel()
 	address, stop, err := a.stepServer(f)
 	if err != nil {
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	}
 	report, err := a.measure(ctx, address, f)
 	stopped := stop()
 	switch {
 	case ctx.Err() != nil:
-		return &exitError{exitStopped, context.Cause(ctx)}
+		return withCode(exitStopped, context.Cause(ctx))
 	case err != nil:
-		return &exitError{exitInfrastructure, err}
+		return infrastructureError(err)
 	case stopped != nil:
-		return &exitError{exitInfrastructure, stopped}
+		return infrastructureError(stopped)
 	case report.Failed() > 0:
-		return &exitError{exitInvalid, fmt.Errorf("%d requests failed: the numbers of their rows are not to be trusted", report.Failed())}
+		return invalidf("%d requests failed: the numbers of their rows are not to be trusted", report.Failed())
 	}
 	return nil
 }
@@ -119,98 +84,22 @@ func (a *app) stepServer(f selftestFlags) (address string, stop func() error, er
 		return f.attach, func() error { return nil }, nil
 	}
 	server, err := selftest.StartServer([]string{a.self, "selftest", "serve", "--port", "0",
-		"--step", f.trial.Step.String(), "--cpu", strconv.Itoa(f.serverCPU)}, a.environ, a.stderr)
+		"--step", f.series.Trial.Step.String(), "--cpu", strconv.Itoa(f.series.ServerCPU)}, a.environ, a.stderr)
 	if err != nil {
 		return "", nil, err
 	}
 	return server.Address, server.Stop, nil
 }
 
-// measure goes through the numbers of streams. A row is printed as soon as it is
-// there, the JSON document at the end.
+// measure prints a row as soon as it is there, or the JSON document at the end.
 func (a *app) measure(ctx context.Context, address string, f selftestFlags) (*selftest.Report, error) {
-	r := &selftest.Report{Schema: results.Schema, Kind: "selftest", Version: version, StepSeconds: f.trial.Step.Seconds(),
-		PromptTokens: selftest.PromptTokens, Tokens: f.trial.Tokens, PerStream: f.trial.PerStream, Together: f.trial.Together,
-		ServerCPU: f.serverCPU, ClientCPU: f.clientCPU}
-	if f.clientCPU >= 0 {
-		if err := selftest.Pin(f.clientCPU); err != nil {
-			return r, err
-		}
-	}
 	text := a.stdout
 	if f.asJSON {
 		text = io.Discard
 	}
-	if err := r.WriteHead(text); err != nil {
+	r, err := f.series.Measure(ctx, address, selftestModel, a.build.Version, text)
+	if err != nil || !f.asJSON {
 		return r, err
 	}
-	for _, n := range f.streams {
-		f.trial.Streams = n
-		p, err := selftest.Measure(ctx, address, selftestModel, f.trial)
-		if err != nil {
-			return r, err
-		}
-		r.Points = append(r.Points, p)
-		if err := r.WriteRow(text, p); err != nil {
-			return r, err
-		}
-	}
-	if !f.asJSON {
-		return r, nil
-	}
-	enc := json.NewEncoder(a.stdout)
-	enc.SetIndent("", "  ")
-	return r, enc.Encode(r)
-}
-
-func (a *app) selftestServeCommand() *cobra.Command {
-	cfg := selftest.ServerConfig{Model: selftestModel}
-	var port, cpu int
-	c := &cobra.Command{
-		Use: "serve", Short: "Serve bursts until standard input ends or a signal comes", Hidden: true,
-		Example: "opbench selftest serve --port 8000 --cpu 0", Args: usage(cobra.NoArgs),
-		RunE: func(c *cobra.Command, _ []string) error {
-			if cpu >= 0 {
-				if err := selftest.Pin(cpu); err != nil {
-					return &exitError{exitInfrastructure, err}
-				}
-			}
-			server, err := selftest.NewServer(cfg)
-			if err != nil {
-				return &exitError{exitUsage, err}
-			}
-			l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-			if err != nil {
-				return &exitError{exitInfrastructure, fmt.Errorf("step server: %w", err)}
-			}
-			return a.serveSteps(l, server, c.InOrStdin())
-		},
-	}
-	c.Flags().DurationVar(&cfg.Step, "step", 10*time.Millisecond, "time from burst to burst")
-	c.Flags().IntVar(&port, "port", 0, "port on 127.0.0.1, 0 for a free one")
-	c.Flags().IntVar(&cpu, "cpu", -1, "core to run on alone, -1 for any")
-	return c
-}
-
-// serveSteps serves until a signal comes or its parent, which holds the other
-// end of its standard input, is gone.
-func (a *app) serveSteps(l net.Listener, server *selftest.Server, stdin io.Reader) error {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		<-a.signals
-		cancel()
-	}()
-	go func() {
-		_, _ = io.Copy(io.Discard, stdin) // its end is all that matters
-		cancel()
-	}()
-	srv := &http.Server{ReadHeaderTimeout: 10 * time.Second}
-	go server.Serve(srv, l)
-	defer srv.Close()
-	if err := selftest.Announce(a.stdout, l.Addr().String()); err != nil {
-		return &exitError{exitInfrastructure, err}
-	}
-	server.Run(ctx)
-	return nil
+	return r, a.printJSON(r)
 }

@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"cmp"
@@ -6,9 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/results"
-	"github.com/spf13/cobra"
 )
 
 // watchEvery is how often --watch reads the ledger.
@@ -38,7 +39,7 @@ sees them is tempted to stop early. --watch goes on until the session ends.`,
 func (a *app) status(dir string) error {
 	plan, st, entries, err := harness.Progress(dir)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	fmt.Fprintf(a.stdout, "%s · plan %.8s · %d of %d runs done", plan.Scenario.Name, plan.Hash, st.Done, st.Runs)
 	if st.Run != "" {
@@ -55,7 +56,7 @@ func (a *app) status(dir string) error {
 	}
 	next, err := nextStep(dir, entries)
 	if err != nil {
-		return &exitError{exitUsage, err}
+		return usageError(err)
 	}
 	fmt.Fprintf(a.stdout, "next      %s\n", next)
 	return nil
@@ -88,7 +89,7 @@ func (a *app) watch(dir string) error {
 		busy, unknown := results.Busy(results.LedgerPath(dir)) // before the state: the last event is shown
 		_, st, entries, err := harness.Progress(dir)
 		if err = cmp.Or(err, unknown); err != nil {
-			return &exitError{exitUsage, err}
+			return usageError(err)
 		}
 		if p == nil && busy {
 			p = a.startProgress(false)

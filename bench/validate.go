@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"errors"
@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
-	"github.com/spf13/cobra"
 )
 
 func (a *app) validateCommand() *cobra.Command {
@@ -20,17 +21,14 @@ func (a *app) validateCommand() *cobra.Command {
 		RunE: func(_ *cobra.Command, args []string) error {
 			var errs []error
 			for _, name := range args {
-				p, err := loadPlan(name)
+				p, err := a.loadPlan(name)
 				if err != nil {
 					errs = append(errs, err)
 					continue
 				}
 				fmt.Fprintf(a.stdout, "%s: ok, plan %.8s\n", name, p.Hash)
 			}
-			if err := errors.Join(errs...); err != nil {
-				return &exitError{exitUsage, err}
-			}
-			return nil
+			return usageError(errors.Join(errs...))
 		},
 	}
 }
@@ -38,12 +36,12 @@ func (a *app) validateCommand() *cobra.Command {
 // loadPlan reads a scenario, a file or the name of one that ships with the
 // tool, and plans it, with the patches that were given. All its errors are the
 // user's.
-func loadPlan(name string, given ...string) (*results.Plan, error) {
+func (a *app) loadPlan(name string, given ...string) (*results.Plan, error) {
 	s, text, err := loadScenario(name, given...)
 	if err != nil {
 		return nil, err
 	}
-	return harness.Plan(s, name, text, version)
+	return harness.Plan(s, name, text, a.build.Version)
 }
 
 func loadScenario(name string, given ...string) (*scenarios.Scenario, []byte, error) {

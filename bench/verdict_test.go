@@ -1,4 +1,4 @@
-package main
+package bench
 
 import (
 	"bytes"
@@ -14,7 +14,8 @@ import (
 
 	"github.com/aituner/opprof/harness"
 	"github.com/aituner/opprof/harness/engine"
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/harness/engine/enginetest"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -45,7 +46,7 @@ identity: {prompts: 6, prompt_tokens: 16, output_tokens: 12, min_distinct: 4}
 
 // onVirtualClock runs a campaign, harness to verdict, on a virtual clock, and
 // returns the view and the text that a user reads.
-func onVirtualClock(t *testing.T, args string, sabotage func(engine.Spec) []string) (v *report.View, text string) {
+func onVirtualClock(t *testing.T, args string, sabotage func(engine.Spec) []string) (v *view.View, text string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		dir := campaign(t, t.TempDir(), fmt.Sprintf(gateScenario, args), sabotage)
@@ -68,20 +69,24 @@ func onVirtualClock(t *testing.T, args string, sabotage func(engine.Spec) []stri
 // called in a bubble.
 func campaign(t *testing.T, parent, scenario string, sabotage func(engine.Spec) []string) string {
 	t.Helper()
+	return campaignOn(t, parent, scenario, &enginetest.InProcess{Sabotage: sabotage})
+}
+
+func campaignOn(t *testing.T, parent, scenario string, servers engine.Engine) string {
+	t.Helper()
 	s, err := scenarios.Load("gate-test.yaml", []byte(scenario), scenarios.Known{})
 	require.NoError(t, err)
 	plan, err := harness.Plan(s, "gate-test.yaml", []byte(scenario), version)
 	require.NoError(t, err)
 	dir, err := results.Create(parent, plan, time.Now())
 	require.NoError(t, err)
-	require.NoError(t, harness.Execute(context.Background(), dir,
-		harness.Options{Engine: &engine.InProcess{Sabotage: sabotage}, Tool: version}))
+	require.NoError(t, harness.Execute(context.Background(), dir, harness.Options{Engine: servers, Tool: version}))
 	return dir
 }
 
-func mustView(t *testing.T, dir string) *report.View {
+func mustView(t *testing.T, dir string) *view.View {
 	t.Helper()
-	v, err := buildView(dir)
+	_, v, err := tested.judge(dir)
 	require.NoError(t, err)
 	return v
 }

@@ -31,10 +31,8 @@ type Options struct {
 	// Look judges the first blocks of a campaign at a planned look; needed if
 	// the plan has several. It must read the run directory only.
 	Look func(dir string, blocks int) (Judgement, error)
-	// GPUs are those that the servers are confined to (engine.NamedGPUs): they
-	// are part of the host group. None: all.
-	GPUs []string
-	// Machine describes this machine in place of the harness itself.
+	// Machine describes the host of the servers; ThisMachine does it for the one
+	// that opbench runs on, which is meant if it is nil.
 	Machine func(context.Context) (results.Environment, error)
 	// Observe is called at each change of state. It must not block.
 	Observe func(Status)
@@ -45,14 +43,20 @@ type Options struct {
 	Tool string
 }
 
+// journal is what a run directory says of a campaign, and where more is added.
+type journal struct {
+	dir     string
+	plan    *results.Plan
+	ledger  *results.Ledger
+	state   *state // what the ledger says
+	changed func() // called after each entry; nil: nobody looks
+}
+
 // campaign is one session of work on a run directory.
 type campaign struct {
-	Options
-	dir    string
-	plan   *results.Plan
+	journal
+	opt    Options
 	work   expanded
-	ledger *results.Ledger
-	state  *state
 	env    results.Environment
 	begin  time.Time
 	status Status
@@ -62,7 +66,11 @@ type campaign struct {
 // directory. It returns nil when nothing is left, ErrStopped when it was
 // stopped, and another error when the machine or the files are at fault.
 func Execute(ctx context.Context, dir string, opt Options) error {
-	c := &campaign{Options: opt, dir: dir, begin: time.Now()}
+	c := &campaign{opt: opt, journal: journal{dir: dir}, begin: time.Now()}
+	c.changed = c.observe
+	if c.opt.Machine == nil {
+		c.opt.Machine = ThisMachine(nil)
+	}
 	arrival.KeepOn() // long before the first answer
 	if err := c.open(ctx); err != nil {
 		return err
@@ -90,10 +98,10 @@ func (c *campaign) open(ctx context.Context) error {
 	if c.plan, err = results.ReadPlan(c.dir); err != nil {
 		return err
 	}
-	if err := samePlan(c.plan, c.Tool); err != nil {
+	if err := samePlan(c.plan, c.opt.Tool); err != nil {
 		return err
 	}
-	if severalLooks(c.plan) && c.Look == nil {
+	if severalLooks(c.plan) && c.opt.Look == nil {
 		return errNoJudge
 	}
 	if c.work, err = expand(&c.plan.Scenario); err != nil {
@@ -164,18 +172,20 @@ func samePlan(old *results.Plan, tool string) error {
 	if len(parts) == 0 {
 		parts = []string{"order or canonical scenario"}
 	}
-	return fmt.Errorf("%w: this opbench would make plan %.8s, the campaign has %.8s (changed: %s): use the opbench that began it",
-		ErrRefused, now.Hash, old.Hash, strings.Join(parts, ", "))
+	return fmt.Errorf("%w: this opbench would make plan %.8s, the campaign has %.8s (changed: %s): use the one that began it, %s",
+		ErrRefused, now.Hash, old.Hash, strings.Join(parts, ", "), old.Maker())
 }
 
 // append writes a ledger entry and keeps the state in step with it.
-func (c *campaign) append(e results.Entry) error {
+func (j *journal) append(e results.Entry) error {
 	e.Time = time.Now().UTC()
-	if err := c.ledger.Append(e); err != nil {
+	if err := j.ledger.Append(e); err != nil {
 		return err
 	}
-	c.state.apply(e)
-	c.observe()
+	j.state.apply(e)
+	if j.changed != nil {
+		j.changed()
+	}
 	return nil
 }
 
@@ -261,8 +271,8 @@ func (c *campaign) fits(ctx context.Context) error {
 		return ctx.Err()
 	}
 	need := c.plan.Scenario.Design.Cooldown + c.state.next()
-	if c.TimeBudget > 0 && time.Since(c.begin)+need+need/20 > c.TimeBudget {
-		return c.stop(fmt.Sprintf("time budget %s: the next run would take about %s", c.TimeBudget, need.Round(time.Second)))
+	if c.opt.TimeBudget > 0 && time.Since(c.begin)+need+need/20 > c.opt.TimeBudget {
+		return c.stop(fmt.Sprintf("time budget %s: the next run would take about %s", c.opt.TimeBudget, need.Round(time.Second)))
 	}
 	return nil
 }
@@ -351,8 +361,8 @@ func (c *campaign) cooldown(ctx context.Context) error {
 
 // abort ends a server that a lost run left over, moves its files aside and says
 // so. Nothing measured is deleted.
-func (c *campaign) abort(key results.Key, why string) error {
-	dir := results.RunPath(c.dir, key)
+func (j *journal) abort(key results.Key, why string) error {
+	dir := results.RunPath(j.dir, key)
 	if _, err := engine.Reap(dir); err != nil {
 		return err
 	}
@@ -363,7 +373,7 @@ func (c *campaign) abort(key results.Key, why string) error {
 	}
 	e := entry(results.EventRunAbort, key)
 	e.Detail = why
-	return c.append(e)
+	return j.append(e)
 }
 
 // freeName appends -2, -3, ... to a name that is taken.

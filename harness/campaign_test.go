@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/harness/engine"
+	"github.com/aituner/opprof/harness/engine/enginetest"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -57,7 +58,7 @@ func toyDir(t *testing.T) string {
 
 // execute works on a run directory, on the bubble's clock.
 func execute(dir string, opt Options, sabotage func(engine.Spec) []string) error {
-	opt.Engine, opt.Tool = &engine.InProcess{Sabotage: sabotage}, "test"
+	opt.Engine, opt.Tool = &enginetest.InProcess{Sabotage: sabotage}, "test"
 	return Execute(context.Background(), dir, opt)
 }
 
@@ -107,7 +108,7 @@ func TestPlanHash(t *testing.T) {
 	other := toyPlan(t)
 	other.Scenario.Engine.Python = "/opt/python3"
 	other.Tool, other.ScenarioFile = "another", "another.yaml"
-	hash, err := planHash(other)
+	hash, err := other.ComputeHash()
 	require.NoError(t, err)
 	assert.Equal(t, base, hash, "paths and the tool's version do not count")
 	for old, changed := range map[string]bool{
@@ -139,8 +140,8 @@ func TestCampaignFromStartToEnd(t *testing.T) {
 			assert.Equal(t, a.Key.Arm == "on", a.Run.Steps != nil, "%s", a.Key)
 			assert.Len(t, a.Identity.Tokens, 4)
 			assert.Len(t, a.Requests, 20, "16 of the phase and 4 of the identity pass")
-			assert.FileExists(t, filepath.Join(results.RunPath(dir, a.Key), "server.log.zst"))
-			assert.NoFileExists(t, filepath.Join(results.RunPath(dir, a.Key), "server.log"))
+			assert.FileExists(t, filepath.Join(results.RunPath(dir, a.Key), results.ServerLogFile+".zst"))
+			assert.NoFileExists(t, filepath.Join(results.RunPath(dir, a.Key), results.ServerLogFile))
 		}
 		err := execute(dir, Options{}, nil)
 		require.ErrorIs(t, err, ErrRefused, "a closed plan is never extended")
@@ -150,7 +151,7 @@ func TestCampaignFromStartToEnd(t *testing.T) {
 // What a run keeps of texts names no path of the machine.
 func TestPrivatePaths(t *testing.T) {
 	dir := t.TempDir()
-	r := &run{dir: dir, campaign: &campaign{Options: Options{Private: map[string]string{"/home/u": "~", "/home/u/work": "{cwd}"}}}}
+	r := &run{dir: dir, campaign: &campaign{opt: Options{Private: map[string]string{"/home/u": "~", "/home/u/work": "{cwd}"}}}}
 	assert.Equal(t, "{cwd}/a ~/b {run_dir}/steps /etc", r.private("/home/u/work/a /home/u/b "+dir+"/steps /etc"))
 }
 
@@ -158,7 +159,7 @@ func TestPrivatePaths(t *testing.T) {
 // what the engine goes on using stays as it was.
 func TestRecordedServerHidesPaths(t *testing.T) {
 	env := map[string]string{"PYTHONPATH": "{import_path}:/opt/site:/home/u/loader", "HF_HUB_OFFLINE": "1"}
-	r := &run{dir: t.TempDir(), campaign: &campaign{Options: Options{Private: map[string]string{"/home/u": "~", "/opt/site": "{PYTHONPATH}"}}}}
+	r := &run{dir: t.TempDir(), campaign: &campaign{opt: Options{Private: map[string]string{"/home/u": "~", "/opt/site": "{PYTHONPATH}"}}}}
 	r.record.Server = results.Server{Env: env, Command: []string{"python", "/home/u/serve.py"}, Backends: map[string]string{"compile_cache": "/home/u/cache/7"}}
 	r.hidePaths()
 	assert.Equal(t, map[string]string{"PYTHONPATH": "{import_path}:{PYTHONPATH}:~/loader", "HF_HUB_OFFLINE": "1"}, r.record.Server.Env)
@@ -179,14 +180,14 @@ func TestKilledServerRepeatsTheBlock(t *testing.T) {
 			return nil
 		}))
 		c := sealedOnce(t, dir)
-		assert.Contains(t, c.Voids["0002.1"], "on: ")
+		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}], "on: ")
 		var keys []string
 		for _, a := range c.Attempts {
 			if a.Key.Block == "0002" {
 				keys = append(keys, a.Key.Dir())
 				if a.Key.Attempt == 1 && a.Key.Arm == "on" {
 					assert.Contains(t, a.Run.Failure, "the server ended by itself")
-					assert.Equal(t, "engine", a.Run.FailureClass)
+					assert.Equal(t, results.FailureEngine, a.Run.FailureClass)
 				}
 			}
 		}
@@ -226,9 +227,9 @@ func TestBadBurnInIsLeft(t *testing.T) {
 		}))
 		c, err := results.Load(dir)
 		require.NoError(t, err)
-		assert.Contains(t, c.Voids, "burnin-1.1")
-		assert.Contains(t, c.Voids, "burnin-1.2")
-		assert.NotContains(t, c.Voids, "burnin-1.3")
+		assert.Contains(t, c.Voids, results.BlockAttempt{Block: "burnin-1", Attempt: 1})
+		assert.Contains(t, c.Voids, results.BlockAttempt{Block: "burnin-1", Attempt: 2})
+		assert.NotContains(t, c.Voids, results.BlockAttempt{Block: "burnin-1", Attempt: 3})
 		assert.True(t, c.Complete)
 	})
 }
@@ -263,7 +264,7 @@ func TestInterruptionLosesOnlyTheRunInProgress(t *testing.T) {
 				time.AfterFunc(300*time.Millisecond, func() { cancel(errors.New("signal interrupt")) })
 			}
 		}
-		err := Execute(ctx, dir, Options{Engine: &engine.InProcess{}, Tool: "test", Observe: observe})
+		err := Execute(ctx, dir, Options{Engine: &enginetest.InProcess{}, Tool: "test", Observe: observe})
 		require.ErrorIs(t, err, ErrStopped)
 		require.NoError(t, execute(dir, Options{}, nil))
 		c := sealedOnce(t, dir)

@@ -31,18 +31,18 @@ func Close(dir, why, tool string) error {
 	if err != nil {
 		return err
 	}
-	c := &campaign{dir: dir, plan: plan, ledger: ledger, state: replay(plan, ledger.Entries())}
-	return errors.Join(c.giveUp(why, tool), ledger.Close())
+	j := &journal{dir: dir, plan: plan, ledger: ledger, state: replay(plan, ledger.Entries())}
+	return errors.Join(j.giveUp(why, tool), ledger.Close())
 }
 
-func (c *campaign) giveUp(why, tool string) error {
-	if c.state.complete {
-		return fmt.Errorf("%w: %s is complete, nothing is left to give up", ErrRefused, c.dir)
+func (j *journal) giveUp(why, tool string) error {
+	if j.state.complete {
+		return fmt.Errorf("%w: %s is complete, nothing is left to give up", ErrRefused, j.dir)
 	}
-	for _, key := range slices.Clone(c.state.open) {
-		if err := c.abort(key, "the session ended in mid-run"); err != nil {
+	for _, key := range slices.Clone(j.state.open) {
+		if err := j.abort(key, "the session ended in mid-run"); err != nil {
 			return err
 		}
 	}
-	return c.append(results.Entry{Event: results.EventClose, Detail: why, Tool: tool})
+	return j.append(results.Entry{Event: results.EventClose, Detail: why, Tool: tool})
 }

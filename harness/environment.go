@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,45 +15,31 @@ import (
 
 	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/results"
-	"github.com/shirou/gopsutil/v4/cpu"
-	"github.com/shirou/gopsutil/v4/host"
-	"github.com/shirou/gopsutil/v4/mem"
 )
 
 // environment describes the machine and the software under test.
 func (c *campaign) environment(ctx context.Context) (results.Environment, error) {
-	versions, err := c.Engine.Describe(ctx)
+	versions, err := c.opt.Engine.Describe(ctx)
 	if err != nil {
 		return results.Environment{}, err
 	}
-	var e results.Environment
-	if c.Machine != nil {
-		e, err = c.Machine(ctx)
-	} else {
-		e, err = machine(ctx, c.GPUs)
-	}
+	e, err := c.opt.Machine(ctx)
 	e.Versions = versions
 	e.Fingerprint = fingerprint(e)
 	return e, err
 }
 
-// machine describes the machine; confined are the GPUs that servers may use.
-func machine(ctx context.Context, confined []string) (results.Environment, error) {
-	e := results.Environment{Schema: results.Schema, Kind: "environment", Cores: runtime.NumCPU()}
-	h, err := host.InfoWithContext(ctx)
-	if err != nil {
-		return e, fmt.Errorf("describe the host: %w", err)
+// ThisMachine describes the machine that opbench runs on. confined are the GPUs
+// that servers may use (engine.NamedGPUs), all if none is named: they are part of
+// the host group.
+func ThisMachine(confined []string) func(context.Context) (results.Environment, error) {
+	return func(ctx context.Context) (results.Environment, error) {
+		e, err := readMachine("/")
+		if err == nil {
+			gpus(ctx, &e, confined)
+		}
+		return e, err
 	}
-	name := sha256.Sum256([]byte(h.HostID + " " + h.Hostname)) // published campaigns tell hosts apart without naming them
-	e.Host, e.Kernel = hex.EncodeToString(name[:6]), h.KernelVersion
-	if c, err := cpu.InfoWithContext(ctx); err == nil && len(c) > 0 {
-		e.CPUModel = strings.TrimSpace(c[0].ModelName)
-	}
-	if m, err := mem.VirtualMemoryWithContext(ctx); err == nil {
-		e.MemoryBytes = m.Total
-	}
-	gpus(ctx, &e, confined)
-	return e, nil
 }
 
 // gpus asks nvidia-smi; a host without it has none.

@@ -56,7 +56,7 @@ func orAbsent(version string) string {
 
 // session is the ledger entry of this one.
 func (c *campaign) session() results.Entry {
-	return results.Entry{Event: results.EventSession, Fingerprint: c.env.Fingerprint, Tool: c.Tool,
+	return results.Entry{Event: results.EventSession, Fingerprint: c.env.Fingerprint, Tool: c.opt.Tool,
 		Software: c.env.Software(), HostGroup: c.env.Group(), PlanSHA256: c.plan.FileSHA256}
 }
 

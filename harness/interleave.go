@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/aituner/opprof/harness/load"
@@ -38,9 +39,7 @@ func (t *together) measure(ctx context.Context) ([][]string, error) {
 			r.outputs(ctx)
 		}
 	}
-	for _, r := range t.runs {
-		r.finish()
-	}
+	t.finish()
 	var findings [][]string
 	for _, r := range t.runs {
 		found, err := r.conclude()
@@ -50,6 +49,19 @@ func (t *together) measure(ctx context.Context) ([][]string, error) {
 		findings = append(findings, found)
 	}
 	return findings, nil
+}
+
+// finish stops the servers at the same time: nothing is measured any more, and
+// each takes seconds.
+func (t *together) finish() {
+	var all sync.WaitGroup
+	for _, r := range t.runs {
+		if r.server != nil {
+			r.doing("stopping server")
+			all.Go(r.stop)
+		}
+	}
+	all.Wait()
 }
 
 // introduce tells each server which processes beside it are not foreign.

@@ -79,6 +79,32 @@ func TestArmsTakeTurns(t *testing.T) {
 	})
 }
 
+// slowToStop is a server that takes four seconds to end.
+type slowToStop struct{ engine.Server }
+
+func (slowToStop) Exited() (string, bool)         { return "", false }
+func (slowToStop) Info() results.Server           { return results.Server{} }
+func (slowToStop) LogFindings() []results.LogLine { return nil }
+func (slowToStop) Stop() results.Stop {
+	time.Sleep(4 * time.Second)
+	return results.Stop{Graceful: true}
+}
+
+// The servers of a block are stopped at the same time, and each run keeps how its
+// own ended; a run whose server never started has none.
+func TestServersOfABlockStopTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := &campaign{}
+		off, on, dead := &run{campaign: c, server: slowToStop{}}, &run{campaign: c, server: slowToStop{}}, &run{campaign: c}
+		begin := time.Now()
+		(&together{campaign: c, runs: []*run{off, dead, on}}).finish()
+		assert.Equal(t, 4*time.Second, time.Since(begin))
+		assert.True(t, off.record.Server.Stop.Graceful)
+		assert.True(t, on.record.Server.Stop.Graceful)
+		assert.Zero(t, dead.record.Server.Stop)
+	})
+}
+
 // timed adds up the slices by hand.
 func timed(a *results.Attempt, phase string) float64 {
 	seconds := 0.0
@@ -141,8 +167,8 @@ func TestOneArmDiesInItsTurn(t *testing.T) {
 			return nil
 		}))
 		c := sealedOnce(t, dir)
-		assert.Contains(t, c.Voids["0002.1"], "on: ")
-		assert.NotContains(t, c.Voids["0002.1"], "off: ")
+		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}], "on: ")
+		assert.NotContains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}], "off: ")
 		for _, a := range c.Attempts {
 			if a.Key.Block == "0002" && a.Key.Attempt == 1 && a.Key.Arm == "off" {
 				assert.Empty(t, a.Run.Failure)
@@ -175,7 +201,7 @@ func TestResumeOfInterleavedBlocks(t *testing.T) {
 		c, err := results.Load(dir)
 		require.NoError(t, err)
 		assert.True(t, c.Complete)
-		assert.Contains(t, c.Voids["0006.1"], "between the runs of an interleaved block")
+		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0006", Attempt: 1}], "between the runs of an interleaved block")
 		assert.Len(t, c.Aborted, 1)
 	})
 }

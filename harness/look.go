@@ -45,7 +45,7 @@ func (c *campaign) lookAfter(b results.Block) error {
 	if number == 0 {
 		return nil
 	}
-	j, err := c.Look(c.dir, b.Number)
+	j, err := c.opt.Look(c.dir, b.Number)
 	if err != nil {
 		return fmt.Errorf("look %d, after %d blocks: %w", number, b.Number, err)
 	}

@@ -177,15 +177,15 @@ func TestExtensionsAreRefused(t *testing.T) {
 			require.NoError(t, err)
 			p, err := Plan(s, "toy.yaml", []byte(toy), "test")
 			require.NoError(t, err)
-			require.NoError(t, os.Remove(filepath.Join(dir, "plan.json")))
-			require.NoError(t, results.WriteJSON(filepath.Join(dir, "plan.json"), p))
+			require.NoError(t, os.Remove(filepath.Join(dir, results.PlanFile)))
+			require.NoError(t, results.WriteJSON(filepath.Join(dir, results.PlanFile), p))
 		},
 		"changed: order or canonical scenario": func(t *testing.T, dir string) {
 			p, err := results.ReadPlan(dir)
 			require.NoError(t, err)
 			p.Scenario.Design.Blocks = 8
-			require.NoError(t, os.Remove(filepath.Join(dir, "plan.json")))
-			require.NoError(t, results.WriteJSON(filepath.Join(dir, "plan.json"), p))
+			require.NoError(t, os.Remove(filepath.Join(dir, results.PlanFile)))
+			require.NoError(t, results.WriteJSON(filepath.Join(dir, results.PlanFile), p))
 		},
 		"run 0007/off is of a block that is not in the plan": func(t *testing.T, dir string) {
 			l, err := results.OpenLedger(results.LedgerPath(dir))

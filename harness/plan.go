@@ -1,14 +1,12 @@
 // Package harness measures: it plans a campaign, runs its blocks on fresh
 // servers, and goes on after any interruption. It judges single runs (package
 // results/validity) because an invalid run voids its block, but never effects:
-// those are the business of package report, from the run directory.
+// those are report's business, from the run directory.
 package harness
 
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"path/filepath"
@@ -42,7 +40,7 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 		return nil, err
 	}
 	p.WorkloadSHA256 = workload.Hash(w.phases, w.identity)
-	p.Hash, err = planHash(p)
+	p.Hash, err = p.ComputeHash()
 	return p, err
 }
 
@@ -104,39 +102,8 @@ func blocks(s *scenarios.Scenario) []results.Block {
 // takes it out.
 func SetPilot(p *results.Plan, pilot *results.Pilot) (err error) {
 	p.Pilot = pilot
-	p.Hash, err = planHash(p)
+	p.Hash, err = p.ComputeHash()
 	return err
-}
-
-// planHash digests what decides the result of a campaign: no paths, ports,
-// times or hosts.
-func planHash(p *results.Plan) (string, error) {
-	s := p.Scenario
-	s.Engine.Python = ""
-	s.Engine.Model = filepath.Base(s.Engine.Model)
-	s.Arms = slices.Clone(s.Arms)
-	for i := range s.Arms {
-		s.Arms[i].PatchDir = "" // what it holds is in Patches
-	}
-	s.Phases = slices.Clone(s.Phases)
-	for i := range s.Phases {
-		if path := &s.Phases[i].Source.Path; *path != "" {
-			*path = filepath.Base(*path) // what the trace holds is in the workload hash
-		}
-	}
-	data, err := json.Marshal(struct {
-		Rules    string             `json:"rules"`
-		Scenario scenarios.Scenario `json:"scenario"`
-		Workload string             `json:"workload"`
-		Patches  map[string]string  `json:"patches"`
-		Blocks   []results.Block    `json:"blocks"`
-		Pilot    *results.Pilot     `json:"pilot,omitempty"`
-	}{p.Rules, s, p.WorkloadSHA256, p.Patches, p.Blocks, p.Pilot})
-	if err != nil {
-		return "", fmt.Errorf("hash plan: %w", err)
-	}
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:]), nil
 }
 
 // startSeed is the seed of one server start: it differs between starts and is

@@ -1,13 +1,16 @@
 package harness
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -79,4 +82,41 @@ func TestPilotIsPartOfThePlan(t *testing.T) {
 	assert.ErrorIs(t, samePlan(p, "test"), ErrRefused, "edited since")
 	require.NoError(t, SetPilot(p, pilot))
 	assert.NotEqual(t, first, p.Hash)
+}
+
+// A campaign that this opbench would plan otherwise is refused, with what has
+// changed and the commit of the one that goes on with it.
+func TestRefusedPlanNamesItsOpbench(t *testing.T) {
+	p := toyPlan(t)
+	p.Rules, p.Hash, p.Tool = "1", "an older hash", "0.1.0+7170bf8a1b2c"
+	err := samePlan(p, "test")
+	assert.ErrorIs(t, err, ErrRefused)
+	assert.ErrorContains(t, err, "(changed: analysis rules): use the one that began it")
+	assert.ErrorContains(t, err, "opbench 0.1.0 of commit 7170bf8a1b2c")
+	p.Tool = "0.1.0"
+	assert.ErrorContains(t, samePlan(p, "test"), "opbench 0.1.0, before commits were recorded")
+}
+
+// The scenarios that commit 7170bf8 shipped still give the plans that it made of
+// them: a campaign that was begun with it can be resumed. Patches and rules are the
+// plan's own, because they may change.
+func TestEarlierScenariosGiveTheirPlans(t *testing.T) {
+	var known scenarios.Known
+	for _, r := range patches.List() {
+		known.Patches = append(known.Patches, r.ID)
+	}
+	data, err := os.ReadFile("../results/testdata/plans.jsonl")
+	require.NoError(t, err)
+	for line := range strings.Lines(string(data)) {
+		var old results.Plan
+		require.NoError(t, json.Unmarshal([]byte(line), &old))
+		s, err := scenarios.Load(old.ScenarioFile, []byte(old.ScenarioText), known)
+		require.NoError(t, err)
+		p, err := Plan(s, old.ScenarioFile, []byte(old.ScenarioText), "test")
+		require.NoError(t, err)
+		p.Patches, p.Rules = old.Patches, old.Rules
+		hash, err := p.ComputeHash()
+		require.NoError(t, err)
+		assert.Equal(t, old.Hash, hash, old.ScenarioFile)
+	}
 }

@@ -20,9 +20,9 @@ func (r *run) private(text string) string {
 	if abs, err := filepath.Abs(r.dir); err == nil {
 		text = strings.ReplaceAll(text, abs, scenarios.RunDirToken)
 	}
-	paths := slices.SortedFunc(maps.Keys(r.Private), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
+	paths := slices.SortedFunc(maps.Keys(r.opt.Private), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
 	for _, p := range paths {
-		text = strings.ReplaceAll(text, p, r.Private[p])
+		text = strings.ReplaceAll(text, p, r.opt.Private[p])
 	}
 	return text
 }
@@ -44,7 +44,7 @@ func (r *run) hidePaths() {
 
 // keepLog stores the server's log compressed, without paths of this machine.
 func (r *run) keepLog() error {
-	path := filepath.Join(r.dir, "server.log")
+	path := filepath.Join(r.dir, results.ServerLogFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // an attached endpoint has none

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/aituner/opprof/results"
@@ -37,7 +36,7 @@ func (r *run) readSteps() error {
 			return fmt.Errorf("compress step records: %w", err)
 		}
 	}
-	sum, err := steps.Summarize(r.dir, r.stepOptions())
+	sum, err := steps.Summarize(results.Folder(r.dir), steps.OptionsOf(&r.plan.Scenario, &r.record, r.requests))
 	if err != nil {
 		return err
 	}
@@ -56,38 +55,6 @@ func unpack(path string) (string, error) {
 		return "", err
 	}
 	return target, os.Remove(path)
-}
-
-func (r *run) stepOptions() steps.Options {
-	opt := steps.Options{TensorParallel: 1}
-	for _, ph := range r.record.Phases {
-		if ph.TimedStartNS > 0 {
-			opt.Phases = append(opt.Phases, steps.Phase{Name: ph.Name, StartNS: ph.TimedStartNS, EndNS: ph.TimedEndNS})
-		}
-	}
-	if n, err := strconv.Atoi(r.plan.Scenario.Engine.Args["tensor-parallel-size"]); err == nil {
-		opt.TensorParallel = n
-	}
-	if r.record.Failure == "" {
-		opt.Client = clientTokens(r.requests)
-	}
-	return opt
-}
-
-// clientTokens is what all requests sent to the server explain. Where the
-// server did not say how many prompt tokens were cached, none were: with prefix
-// caching on that is INVALID by a rule of its own.
-func clientTokens(requests []results.Request) *steps.ClientTokens {
-	var t steps.ClientTokens
-	for i := range requests {
-		q := &requests[i]
-		if !q.OK() {
-			return nil // a failed request leaves unknown work behind
-		}
-		t.Prefill += int64(q.PromptTokens - max(0, q.CachedTokens))
-		t.Decode += int64(q.OutputTokens - 1)
-	}
-	return &t
 }
 
 // summarize digests the token ids of the identity pass.

@@ -13,6 +13,7 @@ import (
 	"github.com/aituner/opprof/harness/engine"
 	"github.com/aituner/opprof/harness/load"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/steps"
 	"github.com/aituner/opprof/results/validity"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -61,11 +62,11 @@ func (r *run) start(ctx context.Context) {
 	r.record = results.Run{Schema: results.Schema, Kind: "run", Key: r.key, BurnIn: r.block.BurnIn,
 		Position: r.pos, Start: r.begin.UTC()}
 	r.doing("starting server")
-	server, err := r.Engine.Start(ctx, r.spec())
+	server, err := r.opt.Engine.Start(ctx, r.spec())
 	if err != nil {
-		class := "engine"
+		class := results.FailureEngine
 		if errors.Is(err, engine.ErrForeign) {
-			class = "host"
+			class = results.FailureHost
 		}
 		r.fail(class, fmt.Errorf("start the server: %w", err))
 		return
@@ -83,14 +84,14 @@ func (r *run) conclude() ([]string, error) {
 	}
 	var findings []string
 	for _, f := range validity.Run(r.plan, &r.record, r.requests, r.identity) {
-		findings = append(findings, f.Rule+": "+f.Message)
+		findings = append(findings, fmt.Sprintf("%s: %s", f.Rule, f.Message))
 	}
 	return findings, nil
 }
 
 func (r *run) spec() engine.Spec {
 	nonce := r.plan.Scenario.Engine.Model
-	if r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
+	if r.starts() {
 		nonce = newNonce()
 	}
 	dir, err := filepath.Abs(r.dir)
@@ -100,6 +101,9 @@ func (r *run) spec() engine.Spec {
 	return engine.Spec{Engine: r.plan.Scenario.Engine, Arm: r.arm, RunDir: dir, Nonce: nonce, Seed: startSeed(r.plan, r.key)}
 }
 
+// starts reports whether the server is the harness's own.
+func (r *run) starts() bool { return r.plan.Scenario.Engine.Kind.Capabilities().Starts }
+
 func newNonce() string {
 	var b [6]byte
 	rand.Read(b[:]) // never fails
@@ -107,7 +111,7 @@ func newNonce() string {
 }
 
 // fail notes the first thing that went wrong and whose fault it is.
-func (r *run) fail(class string, err error) {
+func (r *run) fail(class results.FailureClass, err error) {
 	if r.record.Failure == "" {
 		r.record.Failure, r.record.FailureClass = r.private(err.Error()), class
 	}
@@ -131,20 +135,20 @@ func (r *run) meet(ctx context.Context) {
 		Dial: r.server.Dial, Host: "127.0.0.1", Model: r.record.Server.Model,
 		Timeout: r.plan.Scenario.Client.RequestTimeout, Origin: time.Now().Add(-time.Millisecond),
 	}
-	if r.arm.Records() && r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
-		if err := engine.AwaitHeader(ctx, filepath.Join(r.dir, "steps")); err != nil {
-			r.fail("recorder", err)
+	if r.arm.Records() && r.starts() {
+		if err := engine.AwaitHeader(ctx, filepath.Join(r.dir, steps.Folder)); err != nil {
+			r.fail(results.FailureRecorder, err)
 		}
 	}
 }
 
 // blame is the engine if its process is gone, else the harness: failed
 // requests of a live server are judged one by one.
-func (r *run) blame() string {
+func (r *run) blame() results.FailureClass {
 	if _, dead := r.gone(); dead {
-		return "engine"
+		return results.FailureEngine
 	}
-	return "harness"
+	return results.FailureHarness
 }
 
 // gone asks a server that gave cause for it whether it has ended. The sockets of
@@ -161,7 +165,7 @@ func (r *run) gone() (state string, dead bool) {
 }
 
 func (r *run) prove(when string) {
-	if r.plan.Scenario.Engine.Kind != scenarios.EngineAttach {
+	if r.starts() {
 		r.record.Server.Proofs = append(r.record.Server.Proofs, r.server.Prove(when))
 	}
 }
@@ -191,8 +195,13 @@ func (r *run) finish() {
 		return
 	}
 	r.doing("stopping server")
+	r.stop()
+}
+
+// stop ends the server and touches nothing but this run.
+func (r *run) stop() {
 	if state, dead := r.server.Exited(); dead {
-		r.fail("engine", fmt.Errorf("the server ended by itself (%s)", state))
+		r.fail(results.FailureEngine, fmt.Errorf("the server ended by itself (%s)", state))
 	}
 	stop := r.server.Stop()
 	seenAlive := r.record.Server
@@ -212,28 +221,19 @@ func (r *run) finish() {
 	}
 }
 
-// save writes the run's files; SHA256SUMS comes last and is the caller's.
+// save writes the run's files; the seal comes last and is the caller's.
 func (r *run) save() error {
 	r.doing("checking records")
 	if err := r.readSteps(); err != nil {
 		return err
 	}
-	if err := os.Remove(filepath.Join(r.dir, "server.pid")); err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err := os.Remove(filepath.Join(r.dir, results.ServerPIDFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	if err := r.keepLog(); err != nil {
 		return err
 	}
-	if r.identity != nil {
-		if err := results.WriteJSON(filepath.Join(r.dir, "outputs.json"), r.identity); err != nil {
-			return err
-		}
-	}
-	if err := results.WriteRequests(filepath.Join(r.dir, "requests.jsonl.zst"), r.requests); err != nil {
-		return err
-	}
-	if err := results.WriteJSON(filepath.Join(r.dir, "environment.json"), r.env); err != nil {
-		return err
-	}
-	return results.WriteJSON(filepath.Join(r.dir, "run.json"), r.record)
+	return results.SaveRun(r.dir, &results.Attempt{
+		Run: &r.record, Requests: r.requests, Identity: r.identity, Environment: &r.env,
+	})
 }

@@ -18,7 +18,7 @@ type Status struct {
 }
 
 func (c *campaign) observe() {
-	if c.Observe == nil {
+	if c.opt.Observe == nil {
 		return
 	}
 	st := &c.status
@@ -31,7 +31,7 @@ func (c *campaign) observe() {
 	if entries := c.ledger.Entries(); len(entries) > 0 {
 		st.Last = Describe(entries[len(entries)-1])
 	}
-	c.Observe(*st)
+	c.opt.Observe(*st)
 }
 
 // Describe says in words what a ledger entry means.

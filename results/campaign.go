@@ -4,79 +4,52 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
+	"path"
 	"path/filepath"
+	"strconv"
 	"strings"
-	"time"
 )
 
-// Create makes a campaign's run directory below parent, named after the time,
-// the scenario and the plan hash, and writes plan.json.
-func Create(parent string, plan *Plan, now time.Time) (string, error) {
-	name := fmt.Sprintf("%s-%s-%.8s", now.UTC().Format("20060102T150405Z"), plan.Scenario.Name, plan.Hash)
-	if err := os.MkdirAll(parent, 0o755); err != nil {
-		return "", fmt.Errorf("create run directory: %w", err)
-	}
-	dir := filepath.Join(parent, name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		return "", fmt.Errorf("create run directory: %w", err)
-	}
-	return dir, WriteJSON(filepath.Join(dir, "plan.json"), plan)
-}
-
-// LedgerPath is the ledger of a campaign.
-func LedgerPath(dir string) string { return filepath.Join(dir, "ledger.jsonl") }
-
-// RunPath is the directory of one run of a campaign.
-func RunPath(dir string, key Key) string {
-	return filepath.Join(dir, "blocks", filepath.FromSlash(key.Dir()))
-}
-
-// ReadPlan reads plan.json of a campaign.
+// ReadPlan reads plan.json of a campaign, in a folder or an archive.
 func ReadPlan(dir string) (*Plan, error) {
+	f, err := open(dir, headOnly)
+	if err != nil {
+		return nil, err
+	}
+	return readPlan(dir, f)
+}
+
+func readPlan(dir string, f files) (*Plan, error) {
 	var p Plan
-	path := filepath.Join(dir, "plan.json")
-	if err := readJSON(path, &p); err != nil {
+	if err := readJSON(f, PlanFile, &p); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is not a run directory: it has no plan.json", dir)
 		}
 		return nil, err
 	}
-	if p.Kind != "plan" || p.Schema != Schema {
-		return nil, fmt.Errorf("%s/plan.json: kind %q schema %d, this tool reads plan schema %d", dir, p.Kind, p.Schema, Schema)
+	if p.Kind != "plan" {
+		return nil, fmt.Errorf("%s/plan.json: kind %q, want a plan", dir, p.Kind)
+	}
+	if p.Schema != Schema {
+		return nil, fmt.Errorf("%s/plan.json: schema %d, this tool reads schema %d: use the one that made it, %s",
+			dir, p.Schema, Schema, p.Maker())
 	}
 	var err error
-	if p.FileSHA256, err = hashFile(path); err != nil {
+	if p.FileSHA256, err = hashFile(f, PlanFile); err != nil {
 		return nil, fmt.Errorf("read plan: %w", err)
 	}
 	return &p, nil
 }
 
-// Attempt is one sealed run of a campaign with what was measured.
-type Attempt struct {
-	Key    Key
-	BurnIn bool
-	// Valid: the block's attempt was accepted. Void attempts are kept and shown.
-	Valid bool
-	// Findings of the harness right after the run, as the ledger has them.
-	Findings    []string
-	Run         *Run
-	Requests    []Request
-	Identity    *Identity
-	Environment *Environment
-	// Damage says why the files cannot be trusted; everything else but Key is
-	// then empty.
-	Damage string
-}
-
 // Campaign is a run directory, read and verified.
 type Campaign struct {
 	Dir      string
+	files    files // in Dir, or in its archive
 	Plan     *Plan
 	Entries  []Entry
 	Attempts []Attempt // in running order
-	// Voids says why a block's attempt was void, by "block.attempt".
-	Voids map[string]string
+	// Voids says why a block's attempt was void.
+	Voids map[BlockAttempt]string
 	// Thinned lists step files that publishing left out ("0001/off/steps/…").
 	Thinned map[string]bool
 	// Aborted are runs that were lost to a crash or an interruption.
@@ -87,20 +60,28 @@ type Campaign struct {
 	Closed string
 }
 
-// Load reads a campaign and verifies every checksum. Damaged runs are returned
-// as such, so that they can be named; only an unreadable plan or ledger is an
-// error.
+// Load reads a campaign, from a folder or from the archive in it, and verifies
+// every checksum. Damaged runs are returned as such, so that they can be named;
+// only an unreadable plan, ledger or archive is an error.
 func Load(dir string) (*Campaign, error) {
-	plan, err := ReadPlan(dir)
+	f, err := open(dir, whole)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := ReadLedger(LedgerPath(dir))
+	return load(dir, f)
+}
+
+func load(dir string, f files) (*Campaign, error) {
+	plan, err := readPlan(dir, f)
 	if err != nil {
 		return nil, err
 	}
-	c := &Campaign{Dir: dir, Plan: plan, Entries: entries, Voids: map[string]string{}}
-	if c.Thinned, err = readThinned(dir); err != nil {
+	entries, _, err := readLedger(f, ledgerFile)
+	if err != nil {
+		return nil, err
+	}
+	c := &Campaign{Dir: dir, files: f, Plan: plan, Entries: entries, Voids: map[BlockAttempt]string{}}
+	if c.Thinned, err = readThinned(f); err != nil {
 		return nil, err
 	}
 	for _, e := range entries {
@@ -109,9 +90,14 @@ func Load(dir string) (*Campaign, error) {
 	return c, nil
 }
 
-func readThinned(dir string) (map[string]bool, error) {
+// RunFiles are the files of one run.
+func (c *Campaign) RunFiles(key Key) fs.FS { return c.run(key) }
+
+func (c *Campaign) run(key Key) files { return c.files.sub(path.Join(blocksFolder, key.Dir())) }
+
+func readThinned(f files) (map[string]bool, error) {
 	var names []string
-	err := readJSON(filepath.Join(dir, "thinned.json"), &names)
+	err := readJSON(f, thinnedFile, &names)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -130,12 +116,12 @@ func (c *Campaign) add(e Entry) {
 		c.Aborted = append(c.Aborted, e)
 	case EventBlockValid:
 		for i := range c.Attempts {
-			if k := c.Attempts[i].Key; k.Block == e.Block && k.Attempt == e.Attempt {
+			if c.Attempts[i].Key.BlockAttempt() == e.Key().BlockAttempt() {
 				c.Attempts[i].Valid = true
 			}
 		}
 	case EventBlockVoid:
-		c.Voids[fmt.Sprintf("%s.%d", e.Block, e.Attempt)] = e.Detail
+		c.Voids[e.Key().BlockAttempt()] = e.Detail
 	case EventComplete:
 		c.Complete = true
 	case EventClose:
@@ -152,31 +138,32 @@ func (c *Campaign) load(e Entry) Attempt {
 }
 
 func (c *Campaign) read(a *Attempt, sums string) error {
-	dir := RunPath(c.Dir, a.Key)
+	if dir := a.Key.Dir(); !fs.ValidPath(dir) {
+		return fmt.Errorf("the ledger has a run %q: no folder in a run directory", dir)
+	}
+	f := c.run(a.Key)
 	thinned := map[string]bool{}
 	for name := range c.Thinned {
-		if rel, err := filepath.Rel(a.Key.Dir(), name); err == nil {
-			thinned[filepath.ToSlash(rel)] = true
+		if rel, ok := strings.CutPrefix(name, a.Key.Dir()+"/"); ok {
+			thinned[rel] = true
 		}
 	}
-	if err := verifySeal(dir, sums, thinned); err != nil {
+	if err := verifySeal(f, sums, thinned); err != nil {
 		return err
 	}
-	a.Run, a.Environment = &Run{}, &Environment{}
-	if err := readJSON(filepath.Join(dir, "run.json"), a.Run); err != nil {
-		return err
-	}
-	if err := readJSON(filepath.Join(dir, "environment.json"), a.Environment); err != nil {
-		return err
-	}
-	var err error
-	if a.Requests, err = ReadRequests(filepath.Join(dir, "requests.jsonl.zst")); err != nil {
-		return err
-	}
-	a.Identity = &Identity{}
-	err = readJSON(filepath.Join(dir, "outputs.json"), a.Identity)
-	if errors.Is(err, fs.ErrNotExist) {
-		a.Identity, err = nil, nil // the run ended before the identity pass
-	}
-	return err
+	return readRun(f, a)
+}
+
+// PilotRuns reports whether the runs of the pilot are in the run directory: a
+// publication may leave them out.
+func (c *Campaign) PilotRuns() bool {
+	_, err := fs.Stat(c.files, pilotFolder)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// LoadPilot loads the campaign of a step of the pilot, counted from 1, as Load
+// does.
+func (c *Campaign) LoadPilot(step int) (*Campaign, error) {
+	name := strconv.Itoa(step)
+	return load(filepath.Join(c.Dir, pilotFolder, name), c.files.sub(path.Join(pilotFolder, name)))
 }

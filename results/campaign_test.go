@@ -18,20 +18,25 @@ func somePlan() *Plan {
 }
 
 // sealRun writes one run of a campaign and its ledger entries.
-func sealRun(t *testing.T, dir string, l *Ledger, key Key, last Event) {
+func sealRun(t testing.TB, dir string, l *Ledger, key Key, last Event) {
 	t.Helper()
-	run := RunPath(dir, key)
-	require.NoError(t, os.MkdirAll(run, 0o755))
-	require.NoError(t, WriteJSON(filepath.Join(run, "run.json"), Run{Schema: Schema, Kind: "run", Key: key}))
-	require.NoError(t, WriteJSON(filepath.Join(run, "environment.json"), Environment{Host: "h"}))
-	require.NoError(t, WriteRequests(filepath.Join(run, "requests.jsonl.zst"), someRequests()))
-	sum, err := Seal(run)
-	require.NoError(t, err)
-	require.NoError(t, l.Append(Entry{Event: EventRunEnd, Block: key.Block, Attempt: key.Attempt, Arm: key.Arm, SumsSHA256: sum}))
+	sealRunWith(t, dir, l, Run{Schema: Schema, Kind: "run", Key: key})
 	require.NoError(t, l.Append(Entry{Event: last, Block: key.Block, Attempt: key.Attempt, Detail: "why"}))
 }
 
-func someCampaign(t *testing.T) string {
+// sealRunWith writes a run with what its folder holds already.
+func sealRunWith(t testing.TB, dir string, l *Ledger, r Run) {
+	t.Helper()
+	run := RunPath(dir, r.Key)
+	require.NoError(t, os.MkdirAll(run, 0o755))
+	require.NoError(t, SaveRun(run, &Attempt{Run: &r, Environment: &Environment{Host: "h"}, Requests: someRequests()}))
+	sum, err := Seal(run)
+	require.NoError(t, err)
+	require.NoError(t, l.Append(Entry{Event: EventRunEnd, SumsSHA256: sum,
+		Block: r.Key.Block, Attempt: r.Key.Attempt, Arm: r.Key.Arm}))
+}
+
+func someCampaign(t testing.TB) string {
 	t.Helper()
 	dir, err := Create(t.TempDir(), somePlan(), time.Date(2026, 12, 4, 10, 0, 0, 0, time.UTC))
 	require.NoError(t, err)
@@ -55,7 +60,7 @@ func TestCampaignRoundTrip(t *testing.T) {
 	assert.True(t, c.Attempts[0].BurnIn)
 	assert.False(t, c.Attempts[1].Valid, "the void attempt is kept and not valid")
 	assert.True(t, c.Attempts[2].Valid)
-	assert.Equal(t, "why", c.Voids["0001.1"])
+	assert.Equal(t, "why", c.Voids[BlockAttempt{"0001", 1}])
 	assert.Equal(t, "0001.2/off", c.Attempts[2].Key.Dir())
 	assert.Len(t, c.Attempts[2].Requests, 2)
 	assert.Nil(t, c.Attempts[2].Identity)
@@ -66,7 +71,9 @@ func TestCampaignRoundTrip(t *testing.T) {
 func TestCampaignDamage(t *testing.T) {
 	dir := someCampaign(t)
 	run := RunPath(dir, Key{"0001", 2, "off"})
-	require.NoError(t, WriteRequests(filepath.Join(run, "requests.jsonl.zst"), someRequests()[:1]))
+	fewer, err := encodeRequests(someRequests()[:1])
+	require.NoError(t, err)
+	require.NoError(t, WriteFile(filepath.Join(run, RequestsFile), fewer))
 	c, err := Load(dir)
 	require.NoError(t, err)
 	assert.Contains(t, c.Attempts[2].Damage, "requests.jsonl.zst: checksum")

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 )
@@ -43,19 +45,25 @@ func syncDir(path string) error {
 
 // WriteJSON writes v as indented JSON, durably.
 func WriteJSON(path string, v any) error {
-	data, err := json.MarshalIndent(v, "", "  ")
+	data, err := encodeJSON(v)
 	if err != nil {
 		return fmt.Errorf("encode %s: %w", path, err)
 	}
-	return WriteFile(path, append(data, '\n'))
+	return WriteFile(path, data)
+}
+
+func encodeJSON(v any) ([]byte, error) {
+	data, err := json.MarshalIndent(v, "", "  ")
+	return append(data, '\n'), err
 }
 
 // readJSON decodes one JSON document strictly: nothing may follow it.
-func readJSON(path string, v any) error {
-	data, err := os.ReadFile(path)
+func readJSON(f files, name string, v any) error {
+	data, err := fs.ReadFile(f, name)
 	if err != nil {
 		return err
 	}
+	path := f.path(name)
 	dec := json.NewDecoder(bytes.NewReader(data))
 	if err := dec.Decode(v); err != nil {
 		if errors.Is(err, io.EOF) {
@@ -92,42 +100,49 @@ func NewCompressor(dst io.Writer) (*zstd.Encoder, error) {
 	return zstd.NewWriter(dst, zstd.WithEncoderLevel(zstd.SpeedBetterCompression), zstd.WithEncoderConcurrency(1))
 }
 
+// compressors are kept: making one takes longer than packing a short file.
+var compressors sync.Pool
+
 func compress(dst io.Writer, src io.Reader) error {
-	enc, err := NewCompressor(dst)
-	if err != nil {
-		return err
+	enc, kept := compressors.Get().(*zstd.Encoder)
+	if !kept {
+		var err error
+		if enc, err = NewCompressor(nil); err != nil {
+			return err
+		}
 	}
-	_, err = io.Copy(enc, src)
-	return errors.Join(err, enc.Close())
+	enc.Reset(dst)
+	_, err := io.Copy(enc, src)
+	err = errors.Join(err, enc.Close())
+	compressors.Put(enc)
+	return err
 }
 
-// WriteRequests stores requests as one JSON line each, zstd-compressed.
-func WriteRequests(path string, requests []Request) error {
+// encodeRequests makes one JSON line of each request, zstd-compressed.
+func encodeRequests(requests []Request) ([]byte, error) {
 	var raw, packed bytes.Buffer
 	enc := json.NewEncoder(&raw)
 	for i := range requests {
 		if err := enc.Encode(&requests[i]); err != nil {
-			return fmt.Errorf("encode request %d: %w", i, err)
+			return nil, fmt.Errorf("request %d: %w", i, err)
 		}
 	}
-	if err := compress(&packed, &raw); err != nil {
-		return fmt.Errorf("compress %s: %w", path, err)
-	}
-	return WriteFile(path, packed.Bytes())
+	err := compress(&packed, &raw)
+	return packed.Bytes(), err
 }
 
 // maxRequestsBytes bounds what a requests file may unpack to: one request line
 // is under 1 KB, so this is more than ten million requests.
 const maxRequestsBytes = 16 << 30
 
-// ReadRequests reads a file that WriteRequests wrote. Errors carry file and line.
-func ReadRequests(path string) ([]Request, error) {
-	f, err := os.Open(path)
+// readRequests reads the requests file of a run. Errors carry file and line.
+func readRequests(files files, name string) ([]Request, error) {
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return decodeRequests(path, f)
+	return decodeRequests(files.path(name), f)
 }
 
 func decodeRequests(name string, r io.Reader) ([]Request, error) {

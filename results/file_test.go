@@ -19,9 +19,9 @@ func someRequests() []Request {
 }
 
 func TestRequestsRoundTrip(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "requests.jsonl.zst")
-	require.NoError(t, WriteRequests(path, someRequests()))
-	got, err := ReadRequests(path)
+	data, err := encodeRequests(someRequests())
+	require.NoError(t, err)
+	got, err := decodeRequests("r", bytes.NewReader(data))
 	require.NoError(t, err)
 	assert.Equal(t, someRequests(), got)
 	assert.False(t, got[1].OK())
@@ -30,9 +30,7 @@ func TestRequestsRoundTrip(t *testing.T) {
 // A file that was cut anywhere is an error, never a shorter list of requests:
 // losing the slow ones would make any server look good.
 func TestRequestsCutAnywhere(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "requests.jsonl.zst")
-	require.NoError(t, WriteRequests(path, someRequests()))
-	whole, err := os.ReadFile(path)
+	whole, err := encodeRequests(someRequests())
 	require.NoError(t, err)
 	for cut := 1; cut < len(whole); cut++ {
 		_, err := decodeRequests("r", bytes.NewReader(whole[:cut]))
@@ -73,7 +71,7 @@ func TestReadJSON(t *testing.T) {
 		path := filepath.Join(dir, "run.json")
 		require.NoError(t, os.WriteFile(path, []byte(c.text), 0o644))
 		var run Run
-		assert.ErrorContains(t, readJSON(path, &run), c.want, "%q", c.text)
+		assert.ErrorContains(t, readJSON(folder(filepath.Dir(path)), filepath.Base(path), &run), c.want, "%q", c.text)
 	}
 }
 

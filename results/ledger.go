@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
 )
@@ -79,10 +81,26 @@ type Ledger struct {
 // ErrBusy says that a session works on the campaign at this moment.
 var ErrBusy = errors.New("another session works on this campaign: wait for it or end it")
 
+// ErrPublished says that a campaign is stored in an archive, which is read and
+// never written to.
+var ErrPublished = errors.New("a published campaign, which is never changed: start a new one")
+
+// Changeable returns ErrPublished for the folder of a published campaign.
+func Changeable(dir string) error {
+	if archived(dir) {
+		return fmt.Errorf("%s: %w", dir, ErrPublished)
+	}
+	return nil
+}
+
 // OpenLedger opens or creates the ledger for appending, and holds it against
 // other sessions (ErrBusy) until Close. A torn last line, left by a crash in
-// mid-write, is cut off; damage elsewhere is an error.
+// mid-write, is cut off; damage elsewhere is an error. A published campaign is
+// refused (ErrPublished).
 func OpenLedger(path string) (*Ledger, error) {
+	if err := Changeable(filepath.Dir(path)); err != nil {
+		return nil, err
+	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("open ledger: %w", err)
@@ -100,7 +118,7 @@ func hold(f *os.File) (*Ledger, error) {
 	if err := lock(f); err != nil {
 		return nil, err
 	}
-	entries, good, err := readLedger(f.Name())
+	entries, good, err := readLedger(folder(filepath.Dir(f.Name())), filepath.Base(f.Name()))
 	if err != nil {
 		return nil, err
 	}
@@ -122,8 +140,12 @@ func lock(f *os.File) error {
 	return nil
 }
 
-// Busy reports whether a session works on the campaign of this ledger.
+// Busy reports whether a session works on the campaign of this ledger; on a
+// published one none does.
 func Busy(path string) (bool, error) {
+	if archived(filepath.Dir(path)) {
+		return false, nil
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return false, fmt.Errorf("open ledger: %w", err)
@@ -168,19 +190,24 @@ func (l *Ledger) Entries() []Entry { return l.entries }
 func (l *Ledger) Close() error { return l.file.Close() }
 
 // ReadLedger reads a ledger without changing it. A torn last line is ignored.
+// path is that of LedgerPath for an archive as well.
 func ReadLedger(path string) ([]Entry, error) {
-	entries, _, err := readLedger(path)
+	f, err := open(filepath.Dir(path), headOnly)
+	if err != nil {
+		return nil, err
+	}
+	entries, _, err := readLedger(f, filepath.Base(path))
 	return entries, err
 }
 
 // readLedger returns the entries and the length of the file up to the last
 // whole line.
-func readLedger(path string) ([]Entry, int64, error) {
-	data, err := os.ReadFile(path)
+func readLedger(f files, name string) ([]Entry, int64, error) {
+	data, err := fs.ReadFile(f, name)
 	if err != nil {
 		return nil, 0, fmt.Errorf("read ledger: %w", err)
 	}
-	return parseLedger(path, data)
+	return parseLedger(f.path(name), data)
 }
 
 func parseLedger(name string, data []byte) ([]Entry, int64, error) {

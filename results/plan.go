@@ -29,20 +29,24 @@ const RulesVersion = "2"
 // the record that they look at was not made.
 var readable = []string{"1", RulesVersion}
 
-// CheckRules refuses a plan of other analysis rules.
+// CheckRules refuses a plan of other analysis rules, and one that is to be judged
+// by a metric that is not in the table.
 func (p *Plan) CheckRules() error {
-	if slices.Contains(readable, p.Rules) {
-		return nil
+	if !slices.Contains(readable, p.Rules) {
+		return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the one that made it, %s",
+			p.Rules, strings.Join(readable, " and "), p.Maker())
 	}
-	return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the version of opbench that made it (%s)",
-		p.Rules, strings.Join(readable, " and "), p.Tool)
+	if metric, found := p.Scenario.UnknownPrimary(); found {
+		return fmt.Errorf("the plan is to be judged by %q, a metric that this tool does not gate: use the one that made it, %s", metric, p.Maker())
+	}
+	return nil
 }
 
 // Plan is the immutable content of plan.json, written before the first run.
 type Plan struct {
 	Schema       int                `json:"schema"`
 	Kind         string             `json:"kind"` // "plan"
-	Tool         string             `json:"tool"` // version of opbench
+	Tool         string             `json:"tool"` // version of opbench, see ToolVersion
 	Rules        string             `json:"rules"`
 	ScenarioFile string             `json:"scenario_file"` // base name only
 	ScenarioText string             `json:"scenario_text"`
@@ -62,6 +66,10 @@ type Plan struct {
 	// a plan that was just made.
 	FileSHA256 string `json:"-"`
 }
+
+// Maker names the opbench that made a plan, and how to get it back as far as its
+// version tells: for the reader of a refusal.
+func (p *Plan) Maker() string { return maker(p.Tool) }
 
 // Block is one run of each arm.
 type Block struct {
@@ -98,3 +106,12 @@ func (k Key) Dir() string {
 }
 
 func (k Key) String() string { return k.Dir() }
+
+// BlockAttempt names one attempt of a block.
+type BlockAttempt struct {
+	Block   string // Block.Name
+	Attempt int    // 1 for the first
+}
+
+// BlockAttempt is the attempt of the block that the run belongs to.
+func (k Key) BlockAttempt() BlockAttempt { return BlockAttempt{k.Block, k.Attempt} }

@@ -1,6 +1,10 @@
 package results
 
-import "time"
+import (
+	"time"
+
+	"github.com/aituner/opprof/scenarios"
+)
 
 // Run is the content of run.json: one fresh server start of one arm, through
 // all phases. It says what happened; package results/validity says whether
@@ -20,28 +24,37 @@ type Run struct {
 	// Failure is why the run ended early: what was acted on and what went
 	// wrong. Empty for a run that went through all phases.
 	Failure string `json:"failure,omitempty"`
-	// FailureClass says whose fault it is: "engine" (belongs to the arm),
-	// "recorder" (an arm that should record does not), "host" (a foreign
-	// server) or "harness".
-	FailureClass string `json:"failure_class,omitempty"`
+	// FailureClass says whose fault it is.
+	FailureClass FailureClass `json:"failure_class,omitempty"`
 	// ClockStep is by how many seconds the wall clock moved more (or, negative,
 	// less) than the monotonic clock from Start to End. Phases are cut out of
 	// the step records by wall time.
 	ClockStep float64 `json:"clock_step_s,omitempty"`
 }
 
+// FailureClass says whose fault it is that a run ended early.
+type FailureClass string
+
+// The classes of failures.
+const (
+	FailureEngine   FailureClass = "engine"   // the server's: belongs to the arm
+	FailureRecorder FailureClass = "recorder" // an arm that should record does not
+	FailureHost     FailureClass = "host"     // a foreign server
+	FailureHarness  FailureClass = "harness"
+)
+
 // Server is what is known about the server process of a run.
 type Server struct {
-	Engine    string            `json:"engine"` // vllm, sim, attach
-	Simulated bool              `json:"simulated,omitempty"`
-	Command   []string          `json:"command"` // run directory, port and nonce replaced by tokens
-	Env       map[string]string `json:"env"`     // difference from the harness's own environment
-	Model     string            `json:"model"`   // nonce as served
-	Port      int               `json:"port"`
-	PID       int               `json:"pid"`
-	ReadyIn   float64           `json:"ready_in_s"` // seconds from start to first answer
-	Patch     string            `json:"patch"`
-	Blobs     map[string]string `json:"blobs,omitempty"` // patched file to git blob id as found in the tree
+	Engine    scenarios.EngineKind `json:"engine"`
+	Simulated bool                 `json:"simulated,omitempty"`
+	Command   []string             `json:"command"` // run directory, port and nonce replaced by tokens
+	Env       map[string]string    `json:"env"`     // difference from the harness's own environment
+	Model     string               `json:"model"`   // nonce as served
+	Port      int                  `json:"port"`
+	PID       int                  `json:"pid"`
+	ReadyIn   float64              `json:"ready_in_s"` // seconds from start to first answer
+	Patch     string               `json:"patch"`
+	Blobs     map[string]string    `json:"blobs,omitempty"` // patched file to git blob id as found in the tree
 	// Versions: vllm, torch, python, ... as the server's interpreter reports.
 	Versions map[string]string `json:"versions,omitempty"`
 	// Backends: attention, moe, cudagraph, dtype, compile_cache, ... as the
@@ -75,10 +88,21 @@ type Proof struct {
 // LogLine is a line of the server's log with the wall time at which the
 // harness read it.
 type LogLine struct {
-	Kind   string `json:"kind"` // jit, recorder, engine, profiler
-	WallNS int64  `json:"wall_ns"`
-	Text   string `json:"text"`
+	Kind   LogKind `json:"kind"`
+	WallNS int64   `json:"wall_ns"`
+	Text   string  `json:"text"`
 }
+
+// LogKind says what a line of the server's log is about.
+type LogKind string
+
+// The kinds of lines that matter.
+const (
+	LogJIT      LogKind = "jit"      // a kernel was compiled
+	LogRecorder LogKind = "recorder" // a traceback through the recorder, or its errors and warnings
+	LogEngine   LogKind = "engine"   // the engine core ends
+	LogProfiler LogKind = "profiler" // the profiler was started
+)
 
 // Stop is how the server ended.
 type Stop struct {

@@ -38,11 +38,11 @@ func TestSealCatches(t *testing.T) {
 			_, err := Seal(d)
 			return err
 		}, "the ledger says"},
-		{"unsealed", func(d string) error { return os.Remove(filepath.Join(d, sumsName)) }, "the run is incomplete"},
+		{"unsealed", func(d string) error { return os.Remove(filepath.Join(d, sumsFile)) }, "the run is incomplete"},
 	} {
 		dir, sum := sealed(t)
 		require.NoError(t, c.change(dir), c.name)
-		err := verifySeal(dir, sum, nil)
+		err := verifySeal(folder(dir), sum, nil)
 		if c.want == "" {
 			assert.NoError(t, err, c.name)
 			continue
@@ -57,17 +57,17 @@ func TestSealThinned(t *testing.T) {
 	thin := map[string]bool{"steps/a.jsonl": true}
 	dir, sum := sealed(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "steps", "a.jsonl")))
-	assert.NoError(t, verifySeal(dir, sum, thin))
+	assert.NoError(t, verifySeal(folder(dir), sum, thin))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "steps", "a.jsonl"), []byte("y\n"), 0o644))
-	assert.ErrorContains(t, verifySeal(dir, sum, thin), "a.jsonl: checksum")
+	assert.ErrorContains(t, verifySeal(folder(dir), sum, thin), "a.jsonl: checksum")
 	dir, sum = sealed(t)
 	require.NoError(t, os.Remove(filepath.Join(dir, "run.json")))
-	assert.ErrorContains(t, verifySeal(dir, sum, thin), "run.json: the file is missing")
+	assert.ErrorContains(t, verifySeal(folder(dir), sum, thin), "run.json: the file is missing")
 }
 
 func TestParseSumsDamage(t *testing.T) {
 	for _, text := range []string{"", "abc", "abc  file", "\n", string(make([]byte, 80))} {
-		_, err := parseSums("d", []byte(text))
+		_, err := parseSums("d/SHA256SUMS", []byte(text))
 		assert.ErrorContains(t, err, "d/SHA256SUMS:1: not a checksum line", "%q", text)
 	}
 }

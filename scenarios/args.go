@@ -4,6 +4,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -78,6 +79,19 @@ func (s *Scenario) ArmArgs(a Arm) map[string]string {
 		merged[arg] = v
 	}
 	return merged
+}
+
+// TensorParallel is over how many devices each layer of an arm's server is split.
+func (s *Scenario) TensorParallel(a Arm) int { return s.ArmCount(a, "tensor-parallel-size") }
+
+// ArmCount is the value of an option that counts something in an arm's server.
+// vLLM's default of those is 1, and it starts with no value that is not a count.
+func (s *Scenario) ArmCount(a Arm, option string) int {
+	n, err := strconv.Atoi(s.ArmArgs(a)[option])
+	if err != nil || n < 1 {
+		return 1
+	}
+	return n
 }
 
 // ArmEnv returns the declared environment of an arm's server: the engine's and

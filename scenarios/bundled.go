@@ -10,12 +10,6 @@ import (
 //go:embed *.yaml
 var bundled embed.FS
 
-//go:embed schema.json
-var schema []byte
-
-// Schema returns the JSON Schema (2020-12) of scenario files, for editors.
-func Schema() []byte { return append([]byte(nil), schema...) }
-
 // Bundled returns the names of the scenarios that ship with the tool, sorted.
 func Bundled() []string {
 	// The pattern is constant and the tree embedded: this cannot fail.

@@ -37,14 +37,15 @@ func (s *Scenario) Knobs() []Knob {
 		return nil
 	}
 	arm, _ := s.Arm(s.Compare[0].Candidate)
+	by := s.Engine.Kind.Capabilities().slowdown
 	var list []Knob
 	for _, k := range []Knob{{Name: SpinVariable, Metric: "tpot_p50"}, {Name: SpinPrefillVariable, Metric: "ttft_p50"}} {
-		if v, err := ParseShare(arm.Env[k.Name]); err == nil && s.Engine.Kind == EngineVLLM {
+		if v, err := ParseShare(arm.Env[k.Name]); err == nil && by == bySpin {
 			k.Value = v
 			list = append(list, k)
 		}
 	}
-	if v, err := ParseShare(arm.Args[recordCost]); err == nil && s.Engine.Kind == EngineSim {
+	if v, err := ParseShare(arm.Args[recordCost]); err == nil && by == byRecordCost {
 		list = append(list, Knob{Name: recordCost, Metric: "tpot_p50", Value: v})
 	}
 	return list
@@ -109,14 +110,14 @@ func checkControl(f *file, s *Scenario) {
 	for _, a := range s.Arms {
 		checkSpin(f, s, a)
 	}
-	switch {
+	switch by := s.Engine.Kind.Capabilities().slowdown; {
 	case s.Purpose != Control:
-	case s.Engine.Kind == EngineAttach:
+	case s.Engine.attached():
 		f.rule("engine.kind", "a control slows its candidate down itself: it cannot do that to an attached endpoint")
-	case s.Engine.Kind == EngineVLLM:
-		checkVLLMControl(f, s)
-	case s.Engine.Kind == EngineSim:
-		checkSimControl(f, s)
+	case by == bySpin:
+		checkSpinControl(f, s)
+	case by == byRecordCost:
+		checkRecordCostControl(f, s)
 	}
 }
 
@@ -138,7 +139,7 @@ func checkSpin(f *file, s *Scenario, a Arm) {
 	}
 }
 
-func checkVLLMControl(f *file, s *Scenario) {
+func checkSpinControl(f *file, s *Scenario) {
 	for _, a := range s.Arms {
 		path := "arms." + a.Name
 		if a.Patch != PatchControl {
@@ -153,7 +154,7 @@ func checkVLLMControl(f *file, s *Scenario) {
 	}
 }
 
-func checkSimControl(f *file, s *Scenario) {
+func checkRecordCostControl(f *file, s *Scenario) {
 	for _, a := range s.Arms {
 		path := "arms." + a.Name
 		text, set := a.Args[recordCost]

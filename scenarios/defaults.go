@@ -22,30 +22,6 @@ const (
 	identitySeed = 20260711
 )
 
-// Metrics returns the five serving metrics that can be primary, in the order
-// in which reports list them.
-func Metrics() []string {
-	return []string{"ttft_p50", "ttft_p95", "tpot_p50", "tpot_p95", "output_throughput"}
-}
-
-// NotGated returns the metrics that are primary in no phase: the report must
-// say that nothing was decided about them.
-func (s *Scenario) NotGated() []string {
-	primary := map[string]bool{}
-	for _, p := range s.Phases {
-		for _, m := range p.Primary {
-			primary[m] = true
-		}
-	}
-	var open []string
-	for _, m := range Metrics() {
-		if !primary[m] {
-			open = append(open, m)
-		}
-	}
-	return open
-}
-
 // defaults returns a scenario with every default that hangs on nothing else.
 func defaults() Scenario {
 	return Scenario{
@@ -61,14 +37,14 @@ func defaults() Scenario {
 }
 
 func defaultPhase() Phase {
-	tokens := Dist{Kind: "fixed", Value: defaultTokens}
+	tokens := Dist{Kind: DistFixed, Value: defaultTokens}
 	return Phase{
 		Source: Source{
-			Kind: "synthetic", Requests: defaultRequests,
+			Kind: SourceSynthetic, Requests: defaultRequests,
 			PromptTokens: tokens, OutputTokens: tokens,
 			VocabSize: defaultVocabSize, VocabLow: defaultVocabLow,
 		},
-		Arrival: Arrival{Kind: "closed"},
+		Arrival: Arrival{Kind: ArrivalClosed},
 	}
 }
 
@@ -90,11 +66,12 @@ func complete(f *file, s *Scenario) {
 }
 
 func completeEngine(f *file, s *Scenario) {
-	if s.Engine.Kind == EngineVLLM && !f.has("engine.python") {
-		s.Engine.Python = "python3"
+	can := s.Engine.Kind.Capabilities()
+	if !f.has("engine.python") {
+		s.Engine.Python = can.Python
 	}
-	if s.Engine.Kind == EngineSim && !f.has("engine.model") {
-		s.Engine.Model = "simulated"
+	if !f.has("engine.model") {
+		s.Engine.Model = can.model
 	}
 }
 
@@ -121,7 +98,7 @@ func completeDesign(f *file, s *Scenario) {
 }
 
 func completePhase(f *file, path string, purpose Purpose, p *Phase) {
-	closed := p.Arrival.Kind == "closed"
+	closed := p.Arrival.Kind == ArrivalClosed
 	if closed && p.Arrival.Streams == 0 {
 		p.Arrival.Streams = 1
 	}
@@ -146,10 +123,10 @@ func completePhase(f *file, path string, purpose Purpose, p *Phase) {
 
 // completeTrace leaves the lengths to the rows of a trace.
 func completeTrace(f *file, path string, p *Phase) {
-	if p.Arrival.Kind == "trace" && !f.has(path+".arrival.scale") {
+	if p.Arrival.Kind == ArrivalTrace && !f.has(path+".arrival.scale") {
 		p.Arrival.Scale = 1
 	}
-	if p.Source.Kind != "trace" {
+	if p.Source.Kind != SourceTrace {
 		return
 	}
 	p.Source.PromptTokens, p.Source.OutputTokens = Dist{}, Dist{}
@@ -161,7 +138,7 @@ func completeTrace(f *file, path string, p *Phase) {
 // completeDist clips a lognormal at four times its p95: the far tail would
 // decide a run's length by a single request.
 func completeDist(d *Dist) {
-	if d.Kind != "lognormal" {
+	if d.Kind != DistLognormal {
 		return
 	}
 	if d.Min == 0 {

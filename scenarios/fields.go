@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -33,7 +34,7 @@ var scenarioFields = []field[Scenario]{
 }
 
 var engineFields = []field[Engine]{
-	{"kind", true, func(v value, e *Engine) { choice(v, &e.Kind, EngineVLLM, EngineSim, EngineAttach) }},
+	{"kind", true, func(v value, e *Engine) { choice(v, &e.Kind, engineKinds()...) }},
 	{"model", false, func(v value, e *Engine) { v.text(&e.Model) }},
 	{"python", false, func(v value, e *Engine) { v.text(&e.Python) }},
 	{"args", false, func(v value, e *Engine) { readArgs(v, e.Args) }},
@@ -69,7 +70,7 @@ var goodputFields = []field[Goodput]{
 }
 
 var sourceFields = []field[Source]{
-	{"kind", false, func(v value, s *Source) { choice(v, &s.Kind, "synthetic", "trace") }},
+	{"kind", false, func(v value, s *Source) { choice(v, &s.Kind, SourceSynthetic, SourceTrace) }},
 	{"requests", false, func(v value, s *Source) { v.count(&s.Requests, 1, maxRequests) }},
 	{"prompt_tokens", false, func(v value, s *Source) { readDist(v, &s.PromptTokens) }},
 	{"output_tokens", false, func(v value, s *Source) { readDist(v, &s.OutputTokens) }},
@@ -95,7 +96,7 @@ var prefixGroupsFields = []field[PrefixGroups]{
 }
 
 var distFields = []field[Dist]{
-	{"dist", true, func(v value, d *Dist) { choice(v, &d.Kind, "fixed", "uniform", "lognormal") }},
+	{"dist", true, func(v value, d *Dist) { choice(v, &d.Kind, DistFixed, DistUniform, DistLognormal) }},
 	{"value", false, func(v value, d *Dist) { v.count(&d.Value, 1, maxTokens) }},
 	{"min", false, func(v value, d *Dist) { v.count(&d.Min, 1, maxTokens) }},
 	{"max", false, func(v value, d *Dist) { v.count(&d.Max, 1, maxTokens) }},
@@ -105,7 +106,7 @@ var distFields = []field[Dist]{
 
 var arrivalFields = []field[Arrival]{
 	{"kind", false, func(v value, a *Arrival) {
-		choice(v, &a.Kind, "closed", "poisson", "constant", "gamma", "trace")
+		choice(v, &a.Kind, ArrivalClosed, ArrivalPoisson, ArrivalConstant, ArrivalGamma, ArrivalTrace)
 	}},
 	{"streams", false, func(v value, a *Arrival) { v.count(&a.Streams, 1, maxStreams) }},
 	{"ramp", false, func(v value, a *Arrival) { v.duration(&a.Ramp, 0) }},
@@ -199,7 +200,7 @@ func readPrimary(v value) []string {
 	metrics := []string{}
 	for _, item := range v.items() {
 		var m string
-		choice(item, &m, Metrics()...)
+		choice(item, &m, gateable()...)
 		if m != "" {
 			metrics = append(metrics, m)
 		}
@@ -218,7 +219,7 @@ func readLooks(v value, d *Design) {
 // readDist reads a distribution; a bare number is a fixed count.
 func readDist(v value, to *Dist) {
 	if v.is("!!int") {
-		d := Dist{Kind: "fixed"}
+		d := Dist{Kind: DistFixed}
 		v.count(&d.Value, 1, maxTokens)
 		*to = d
 		return
@@ -232,8 +233,8 @@ func readSchedule(v value) map[string]string {
 	for _, e := range v.entries() {
 		role, policy := "", ""
 		choice(e.value, &policy, "idle")
-		if role = e.key; role != "engine_core" && role != "worker" {
-			v.file.add(e.name, e.path, "unknown role%s", suggest(role, []string{"engine_core", "worker"}))
+		if role = e.key; !slices.Contains(scheduledRoles(), role) {
+			v.file.add(e.name, e.path, "unknown role%s", suggest(role, scheduledRoles()))
 		}
 		roles[role] = policy
 	}

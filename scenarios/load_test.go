@@ -164,7 +164,7 @@ func TestCorrectnessDefaults(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, Design{Blocks: 1, Seed: 1, Looks: []int{1}, Cooldown: time.Second}, s.Design)
 	assert.Empty(t, s.Phases[0].Primary)
-	assert.Equal(t, Metrics(), s.NotGated())
+	assert.Equal(t, theFive, metricNames(s.NotGated()))
 }
 
 func TestAllFiveByName(t *testing.T) {

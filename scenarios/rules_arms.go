@@ -11,22 +11,24 @@ import (
 const maxArms = 4
 
 func checkEngine(f *file, s *Scenario) {
-	e := s.Engine
-	if e.Model == "" && (e.Kind == EngineVLLM || e.Kind == EngineAttach) {
+	e, can := s.Engine, s.Engine.Kind.Capabilities()
+	if e.Model == "" && can.needsModel {
 		f.rule("engine.model", "missing: kind %s needs a model", e.Kind)
 	}
-	if e.Python != "" && e.Kind != EngineVLLM {
-		f.rule("engine.python", "only kind vllm starts Python")
+	if e.Python != "" && can.Python == "" {
+		kinds := kindsWith(func(c Capabilities) bool { return c.Python != "" })
+		f.rule("engine.python", "only kind %s starts Python", kinds)
 	}
-	if f.has("engine.schedule") && e.Kind != EngineVLLM {
-		f.rule("engine.schedule", "only kind vllm has processes with these roles")
+	if f.has("engine.schedule") && len(can.Roles) == 0 {
+		kinds := kindsWith(func(c Capabilities) bool { return len(c.Roles) > 0 })
+		f.rule("engine.schedule", "only kind %s has processes with these roles", kinds)
 	}
 	checkArgs(f, s, "engine.args", e.Args)
 	checkEnv(f, s, "engine.env", e.Env)
 	if _, set := e.Env[RecorderVariable]; set {
 		f.rule("engine.env."+RecorderVariable, "declare the recorder in the arms that record, not for all of them")
 	}
-	if s.Purpose == Control && e.Kind == EngineVLLM && !hasArg(e.Args, "no-async-scheduling") {
+	if s.Purpose == Control && can.slowdown == bySpin && !hasArg(e.Args, "no-async-scheduling") {
 		f.rule("engine.args", "a control on vllm needs no-async-scheduling: true, or its wait hides behind the GPU")
 	}
 }
@@ -43,7 +45,7 @@ func checkArgs(f *file, s *Scenario, path string, args map[string]string) {
 		switch {
 		case slices.Contains(reservedArgs, plain):
 			f.rule(at, "the harness sets %s itself: leave it out", plain)
-		case s.Engine.Kind == EngineAttach:
+		case s.Engine.attached():
 			f.rule(at, "an attached endpoint takes no options: someone else started it")
 		case arg != plain && hasArg(args, plain):
 			f.rule(at, "contradicts %s", plain)
@@ -57,7 +59,7 @@ func checkEnv(f *file, s *Scenario, path string, env map[string]string) {
 		switch {
 		case slices.Contains(reservedEnv, name):
 			f.rule(at, "the harness sets %s itself, to the tree of the arm's patch: leave it out", name)
-		case s.Engine.Kind == EngineAttach:
+		case s.Engine.attached():
 			f.rule(at, "an attached endpoint takes no environment: someone else started it")
 		case name == "VLLM_BATCH_INVARIANT" && env[name] == "1" && s.Purpose != Correctness:
 			f.rule(at, "batch-invariant kernels are much slower and never timed: use purpose correctness")
@@ -95,12 +97,13 @@ func givePatches(f *file, s *Scenario, known Known) {
 
 func checkPatch(f *file, s *Scenario, path, patch string, known Known) {
 	options := append([]string{PatchNone}, known.Patches...)
-	switch {
+	switch can := s.Engine.Kind.Capabilities(); {
 	case !slices.Contains(options, patch):
 		f.rule(path, "unknown patch revision %s; known: %s", quote(patch), strings.Join(options, ", "))
-	case patch != PatchNone && s.Engine.Kind == EngineSim:
+	case patch == PatchNone || can.Patchable:
+	case can.Simulated:
 		f.rule(path, "the simulated engine runs no vLLM that could be patched: write none")
-	case patch != PatchNone && s.Engine.Kind == EngineAttach:
+	case s.Engine.attached():
 		f.rule(path, "an attached endpoint cannot be patched: write none")
 	}
 }
@@ -109,14 +112,15 @@ func checkURL(f *file, s *Scenario, path, text string) {
 	if s.Engine.Kind == "" {
 		return
 	}
-	attach := s.Engine.Kind == EngineAttach
+	attach := s.Engine.attached()
 	switch u, err := url.Parse(text); {
 	case attach && text == "":
-		f.rule(path, "missing: kind attach needs the endpoint of each arm")
+		f.rule(path, "missing: kind %s needs the endpoint of each arm", s.Engine.Kind)
 	case attach && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
 		f.rule(path, "want an http or https address, got %s", quote(text))
 	case !attach && text != "":
-		f.rule(path, "only kind attach takes addresses: the harness starts this server")
+		kinds := kindsWith(func(c Capabilities) bool { return !c.Starts })
+		f.rule(path, "only kind %s takes addresses: the harness starts this server", kinds)
 	}
 }
 
@@ -176,7 +180,7 @@ func checkDifferences(f *file, s *Scenario) {
 	for i, c := range s.Compare {
 		a, foundA := s.Arm(c.Baseline)
 		b, foundB := s.Arm(c.Candidate)
-		if !foundA || !foundB || a.Name == b.Name || s.Engine.Kind == EngineAttach && (a.URL == "" || b.URL == "") {
+		if !foundA || !foundB || a.Name == b.Name || s.Engine.attached() && (a.URL == "" || b.URL == "") {
 			return
 		}
 		checkDifference(f, s, fmt.Sprintf("compare[%d]", i), a, b)
@@ -244,7 +248,7 @@ func checkRecorders(f *file, s *Scenario) {
 		}
 		path := "arms." + a.Name
 		checkRecorderDir(f, path+".env."+RecorderVariable, a.Env[RecorderVariable])
-		if a.Patch == PatchNone && s.Engine.Kind == EngineVLLM {
+		if a.Patch == PatchNone && s.Engine.Kind.Capabilities().Patchable {
 			f.rule(path+".patch", "the arm turns the recorder on but runs the untouched package, which has none")
 		}
 		if hasArg(s.ArmArgs(a), "disable-log-stats") {

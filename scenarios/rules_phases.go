@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // MinTPOTOutput is the shortest output, in tokens, that gives a meaningful time
@@ -39,19 +38,19 @@ func checkPhases(f *file, s *Scenario) {
 
 // Keys that only some kinds of an object have, with those kinds.
 var (
-	arrivalKinds = map[string][]string{
-		"streams": {"closed"}, "ramp": {"closed"},
-		"rate": {"poisson", "constant", "gamma"}, "burstiness": {"gamma"},
-		"scale": {"trace"},
+	arrivalKinds = map[string][]ArrivalKind{
+		"streams": {ArrivalClosed}, "ramp": {ArrivalClosed},
+		"rate": {ArrivalPoisson, ArrivalConstant, ArrivalGamma}, "burstiness": {ArrivalGamma},
+		"scale": {ArrivalTrace},
 	}
-	distKinds = map[string][]string{
-		"value": {"fixed"}, "min": {"uniform", "lognormal"}, "max": {"uniform", "lognormal"},
-		"median": {"lognormal"}, "p95": {"lognormal"},
+	distKinds = map[string][]DistKind{
+		"value": {DistFixed}, "min": {DistUniform, DistLognormal}, "max": {DistUniform, DistLognormal},
+		"median": {DistLognormal}, "p95": {DistLognormal},
 	}
 )
 
 // checkKind reports the keys below path that do not belong to the kind.
-func checkKind(f *file, path, kind string, owners map[string][]string) {
+func checkKind[K ~string](f *file, path string, kind K, owners map[string][]K) {
 	for _, key := range slices.Sorted(maps.Keys(owners)) {
 		if f.has(path+"."+key) && !slices.Contains(owners[key], kind) {
 			f.rule(path+"."+key, "belongs to %s, and this is %s", oneOf(owners[key]), kind)
@@ -64,8 +63,8 @@ func checkDist(f *file, path string, d Dist) {
 		return
 	}
 	checkKind(f, path, d.Kind, distKinds)
-	for _, need := range map[string][]string{
-		"fixed": {"value"}, "uniform": {"min", "max"}, "lognormal": {"median", "p95"},
+	for _, need := range map[DistKind][]string{
+		DistFixed: {"value"}, DistUniform: {"min", "max"}, DistLognormal: {"median", "p95"},
 	}[d.Kind] {
 		if f.has(path+".dist") && !f.has(path+"."+need) {
 			f.rule(path+"."+need, "missing: %s needs it", d.Kind)
@@ -73,25 +72,25 @@ func checkDist(f *file, path string, d Dist) {
 		}
 	}
 	switch {
-	case d.Kind == "lognormal" && d.P95 <= d.Median:
+	case d.Kind == DistLognormal && d.P95 <= d.Median:
 		f.rule(path+".p95", "must be above the median (%d), got %d", d.Median, d.P95)
-	case d.Kind == "lognormal" && (d.Median < d.Min || d.Median > d.Max):
+	case d.Kind == DistLognormal && (d.Median < d.Min || d.Median > d.Max):
 		f.rule(path+".median", "must lie between min and max (%d to %d), got %d", d.Min, d.Max, d.Median)
-	case d.Kind == "uniform" && d.Max < d.Min:
+	case d.Kind == DistUniform && d.Max < d.Min:
 		f.rule(path+".max", "must not be below min (%d), got %d", d.Min, d.Max)
 	}
 }
 
 // least and most bound the tokens that a distribution can give.
 func least(d Dist) int {
-	if d.Kind == "fixed" {
+	if d.Kind == DistFixed {
 		return d.Value
 	}
 	return d.Min
 }
 
 func most(d Dist) int {
-	if d.Kind == "fixed" {
+	if d.Kind == DistFixed {
 		return d.Value
 	}
 	return d.Max
@@ -104,7 +103,7 @@ func checkArrival(f *file, path string, p Phase) {
 	}
 	checkKind(f, path, a.Kind, arrivalKinds)
 	switch {
-	case a.Kind != "closed":
+	case a.Kind != ArrivalClosed:
 		checkOpenLoop(f, path, p)
 	case a.Streams > p.Source.Requests:
 		f.rule(path+".streams", "more streams (%d) than requests (%d): they would never all be busy",
@@ -113,7 +112,7 @@ func checkArrival(f *file, path string, p Phase) {
 }
 
 func checkWarmup(f *file, path string, p Phase) {
-	if p.Arrival.Kind == "closed" && p.Warmup.Requests < p.Arrival.Streams {
+	if p.Arrival.Kind == ArrivalClosed && p.Warmup.Requests < p.Arrival.Streams {
 		f.rule(path, "must at least fill the %d streams, got %d", p.Arrival.Streams, p.Warmup.Requests)
 	}
 }
@@ -123,19 +122,20 @@ func checkPrimary(f *file, s *Scenario, path string, p Phase) {
 		f.rule(path+".primary", "a correctness scenario has no primary metrics: leave this out")
 		return
 	}
-	for i, m := range p.Primary {
+	for i, name := range p.Primary {
+		m, _ := FindMetric(name) // reading has refused others
 		at := fmt.Sprintf("%s.primary[%d]", path, i)
 		if !f.has(at) {
 			at = path + ".primary"
 		}
 		switch out := least(p.Source.OutputTokens); {
-		case slices.Contains(p.Primary[:i], m):
-			f.rule(at, "%s is listed twice", m)
-		case m == "output_throughput" && p.Arrival.Kind != "closed":
-			f.rule(at, "output_throughput can be primary only under closed-loop load: "+
-				"below saturation an open loop fixes it, and the gate would pass anything")
-		case strings.HasPrefix(m, "tpot_") && out > 0 && out < MinTPOTOutput:
-			f.rule(at, "%s needs outputs of at least %d tokens, and they can be as short as %d", m, MinTPOTOutput, out)
+		case slices.Contains(p.Primary[:i], name):
+			f.rule(at, "%s is listed twice", name)
+		case m.Kind == Throughput && p.Arrival.Kind != ArrivalClosed:
+			f.rule(at, "%s can be primary only under closed-loop load: "+
+				"below saturation an open loop fixes it, and the gate would pass anything", name)
+		case m.Of == TPOT && out > 0 && out < MinTPOTOutput:
+			f.rule(at, "%s needs outputs of at least %d tokens, and they can be as short as %d", name, MinTPOTOutput, out)
 		}
 	}
 }

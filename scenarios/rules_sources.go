@@ -7,11 +7,11 @@ import (
 )
 
 // Keys that only some kinds of a source have, with those kinds.
-var sourceKinds = map[string][]string{
-	"prompt_tokens": {"synthetic"}, "output_tokens": {"synthetic"},
-	"shared_prefix": {"synthetic"}, "prefix_groups": {"synthetic"},
-	"format": {"trace"}, "path": {"trace"}, "skip": {"trace"}, "scale_tokens": {"trace"},
-	"max_prompt": {"trace"}, "max_output": {"trace"}, "time_unit": {"trace"},
+var sourceKinds = map[string][]SourceKind{
+	"prompt_tokens": {SourceSynthetic}, "output_tokens": {SourceSynthetic},
+	"shared_prefix": {SourceSynthetic}, "prefix_groups": {SourceSynthetic},
+	"format": {SourceTrace}, "path": {SourceTrace}, "skip": {SourceTrace}, "scale_tokens": {SourceTrace},
+	"max_prompt": {SourceTrace}, "max_output": {SourceTrace}, "time_unit": {SourceTrace},
 }
 
 func checkSource(f *file, path string, p Phase) {
@@ -27,7 +27,7 @@ func checkSource(f *file, path string, p Phase) {
 		}
 		f.rule(at, "token ids are drawn from %d to %d: that leaves fewer than two", s.VocabLow, s.VocabSize-1)
 	}
-	if s.Kind == "trace" {
+	if s.Kind == SourceTrace {
 		checkTrace(f, path, p)
 		return
 	}
@@ -69,7 +69,7 @@ func checkTrace(f *file, path string, p Phase) {
 	case own && s.TimeUnit > 0:
 		f.rule(at, "format %s says what its timestamps count: leave this out", s.Format)
 	case s.TimeUnit > 0 || own:
-	case s.Format == "vllm" || p.Arrival.Kind == "trace":
+	case s.Format == "vllm" || p.Arrival.Kind == ArrivalTrace:
 		f.rule(at, "missing: timestamps of format %s can count anything; say what, such as 1ms or 1s", s.Format)
 	}
 	if t, ships := shippedTraces[s.Path]; ships && t.format != s.Format {
@@ -83,7 +83,7 @@ func checkTrace(f *file, path string, p Phase) {
 // checkLength compares the longest request with the server's limit, where the
 // scenario states one. The lengths of a trace are not known here.
 func checkLength(f *file, s *Scenario, path string, src Source) {
-	if src.Kind != "trace" {
+	if src.Kind != SourceTrace {
 		checkModelLength(f, s, path, most(src.PromptTokens), most(src.OutputTokens))
 		return
 	}
@@ -105,16 +105,16 @@ func checkGoodput(f *file, path string, g Goodput) {
 func checkOpenLoop(f *file, path string, p Phase) {
 	a := p.Arrival
 	switch {
-	case a.Kind == "trace" && p.Source.Kind != "trace":
+	case a.Kind == ArrivalTrace && p.Source.Kind != SourceTrace:
 		f.rule(path+".kind", "trace arrivals replay the times of a trace, and the source is %s", p.Source.Kind)
-	case a.Kind == "trace" && (a.Scale < 0.001 || a.Scale > 1000):
+	case a.Kind == ArrivalTrace && (a.Scale < 0.001 || a.Scale > 1000):
 		f.rule(path+".scale", "want a factor from 0.001 to 1000, got %g", a.Scale)
-	case a.Kind == "trace":
+	case a.Kind == ArrivalTrace:
 	case !f.has(path + ".rate"):
 		f.rule(path+".rate", "missing: %s arrivals need a rate, such as 12/s", a.Kind)
-	case a.Kind == "gamma" && !f.has(path+".burstiness"):
+	case a.Kind == ArrivalGamma && !f.has(path+".burstiness"):
 		f.rule(path+".burstiness", "missing: gamma arrivals need it: 1 is poisson, less is burstier")
-	case a.Kind == "gamma" && (a.Burstiness < 0.05 || a.Burstiness > 100):
+	case a.Kind == ArrivalGamma && (a.Burstiness < 0.05 || a.Burstiness > 100):
 		f.rule(path+".burstiness", "want a number from 0.05 to 100, got %g", a.Burstiness)
 	}
 }

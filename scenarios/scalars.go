@@ -151,9 +151,5 @@ func choice[S ~string](v value, to *S, options ...S) {
 		*to = S(v.node.Value)
 		return
 	}
-	words := make([]string, len(options))
-	for i, o := range options {
-		words[i] = string(o)
-	}
-	v.bad("want %s, got %s", oneOf(words), v.got())
+	v.bad("want %s, got %s", oneOf(options), v.got())
 }

@@ -22,16 +22,6 @@ const (
 	Correctness Purpose = "correctness" // checks and identity only, no effects
 )
 
-// EngineKind names how servers under test come to life.
-type EngineKind string
-
-// The kinds of engine.
-const (
-	EngineVLLM   EngineKind = "vllm"   // vllm serve, started and stopped for each run
-	EngineSim    EngineKind = "sim"    // the simulated engine: proves nothing about vLLM
-	EngineAttach EngineKind = "attach" // endpoints that someone else started
-)
-
 // PatchNone is the patch of an arm that runs the untouched package.
 const PatchNone = "none"
 
@@ -113,7 +103,7 @@ type Phase struct {
 	Source  Source  `json:"source"`
 	Arrival Arrival `json:"arrival"`
 	Warmup  Warmup  `json:"warmup"`
-	// Primary are names from Metrics. Default: output_throughput, tpot_p50,
+	// Primary are names of gateable Metrics. Default: output_throughput, tpot_p50,
 	// tpot_p95 under closed loop, else ttft_p50, ttft_p95; none for
 	// correctness.
 	Primary []string `json:"primary"`
@@ -130,11 +120,11 @@ type Goodput struct {
 // Source says which requests are sent. Synthetic prompts and outputs have 128
 // tokens by default, those of a trace what its rows say.
 type Source struct {
-	Kind         string `json:"kind"`     // synthetic (default), trace
-	Requests     int    `json:"requests"` // timed requests; 100
-	PromptTokens Dist   `json:"prompt_tokens,omitzero"`
-	OutputTokens Dist   `json:"output_tokens,omitzero"`
-	Seed         uint64 `json:"seed"`
+	Kind         SourceKind `json:"kind"`     // SourceSynthetic
+	Requests     int        `json:"requests"` // timed requests; 100
+	PromptTokens Dist       `json:"prompt_tokens,omitzero"`
+	OutputTokens Dist       `json:"output_tokens,omitzero"`
+	Seed         uint64     `json:"seed"`
 	// VocabSize bounds the synthetic token ids: ids are drawn from
 	// [VocabLow, VocabSize). Defaults: 10 and 32000.
 	VocabSize int `json:"vocab_size"`
@@ -166,18 +156,18 @@ type PrefixGroups struct {
 
 // Dist is a distribution of token counts.
 type Dist struct {
-	Kind   string `json:"dist"`             // fixed, uniform, lognormal
-	Value  int    `json:"value,omitempty"`  // fixed
-	Min    int    `json:"min,omitempty"`    // uniform, inclusive; lognormal: lower clip (default 1)
-	Max    int    `json:"max,omitempty"`    // uniform, inclusive; lognormal: upper clip (default 4 x p95)
-	Median int    `json:"median,omitempty"` // lognormal
-	P95    int    `json:"p95,omitempty"`    // lognormal
+	Kind   DistKind `json:"dist"`
+	Value  int      `json:"value,omitempty"`  // fixed
+	Min    int      `json:"min,omitempty"`    // uniform, inclusive; lognormal: lower clip (default 1)
+	Max    int      `json:"max,omitempty"`    // uniform, inclusive; lognormal: upper clip (default 4 x p95)
+	Median int      `json:"median,omitempty"` // lognormal
+	P95    int      `json:"p95,omitempty"`    // lognormal
 }
 
 // Arrival says when requests are sent: after one another in each stream of a
 // closed loop, else at intended times, an open loop.
 type Arrival struct {
-	Kind    string        `json:"kind"`              // closed (default), poisson, constant, gamma, trace
+	Kind    ArrivalKind   `json:"kind"`              // ArrivalClosed
 	Streams int           `json:"streams,omitempty"` // closed: requests in flight; 1
 	Ramp    time.Duration `json:"ramp_ns,omitempty"` // closed: time over which streams start; 0
 	// Rate is the requests per second of poisson, constant and gamma; no

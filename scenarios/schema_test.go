@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -44,6 +45,14 @@ func table[T any](fields []field[T]) (t struct{ keys, required []string }) {
 	return t
 }
 
+// schema is the JSON Schema (2020-12) of scenario files.
+func schema(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("schema.json")
+	require.NoError(t, err)
+	return text
+}
+
 type definition struct {
 	Properties           map[string]any
 	Required             []string
@@ -54,7 +63,7 @@ func definitions(t *testing.T) map[string]definition {
 	var document struct {
 		Defs map[string]json.RawMessage `json:"$defs"`
 	}
-	require.NoError(t, json.Unmarshal(Schema(), &document))
+	require.NoError(t, json.Unmarshal(schema(t), &document))
 	defs := map[string]definition{}
 	for name, text := range document.Defs {
 		var d definition
@@ -103,7 +112,7 @@ func TestReadmeHasTheLoadersKeys(t *testing.T) {
 }
 
 func compileSchema(t *testing.T) *jsonschema.Schema {
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(Schema()))
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema(t)))
 	require.NoError(t, err)
 	compiler := jsonschema.NewCompiler()
 	require.NoError(t, compiler.AddResource("schema.json", document))

@@ -86,14 +86,18 @@ func checkAllFive(f *file, s *Scenario) {
 	case s.Purpose == Correctness:
 		f.rule(path, "a correctness scenario has no primary metrics: leave this out")
 	case len(open) > 0:
+		var names []string
+		for _, m := range open {
+			names = append(names, m.Name)
+		}
 		f.rule(path, "every one of the five metrics must be primary in some phase; primary nowhere: %s",
-			strings.Join(open, ", "))
+			strings.Join(names, ", "))
 	}
 }
 
 func checkIdentity(f *file, s *Scenario) {
 	id := s.Identity
-	if id.Prompts == 0 && (s.Purpose != AA || s.Engine.Kind != EngineAttach) {
+	if id.Prompts == 0 && (s.Purpose != AA || !s.Engine.attached()) {
 		f.rule("identity.prompts", "the identity pass is part of every run: "+
 			"only an A/A of attached endpoints may leave it out")
 	}

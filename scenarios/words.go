@@ -52,10 +52,14 @@ func short(text string) string {
 func quote(text string) string { return strconv.Quote(short(text)) }
 
 // oneOf writes a choice as a sentence does: a, b or c.
-func oneOf(options []string) string {
-	last := len(options) - 1
-	if last < 1 {
-		return strings.Join(options, "")
+func oneOf[S ~string](options []S) string {
+	texts := make([]string, len(options))
+	for i, o := range options {
+		texts[i] = string(o)
 	}
-	return strings.Join(options[:last], ", ") + " or " + options[last]
+	last := len(texts) - 1
+	if last < 1 {
+		return strings.Join(texts, "")
+	}
+	return strings.Join(texts[:last], ", ") + " or " + texts[last]
 }

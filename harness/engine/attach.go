@@ -35,7 +35,7 @@ func (attachEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	}
 	for _, m := range models {
 		if m == spec.Engine.Model {
-			a.info = results.Server{Engine: string(scenarios.EngineAttach), Patch: spec.Arm.Patch, Model: m}
+			a.info = results.Server{Engine: scenarios.EngineAttach, Patch: spec.Arm.Patch, Model: m}
 			return a, nil
 		}
 	}

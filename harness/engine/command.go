@@ -14,8 +14,8 @@ import (
 
 // port returns a port that nobody listens on.
 func (c Config) port() (int, error) {
-	if c.Port != 0 {
-		return c.Port, nil
+	if c.fixedPort != 0 {
+		return c.fixedPort, nil
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -25,8 +25,9 @@ func (c Config) port() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// longOptions writes --name value pairs in sorted order.
-func longOptions(args map[string]string) []string {
+// LongOptions writes options by name as --name value pairs, sorted by name, the
+// way vllm serve and opbench sim serve read them; an empty value is left out.
+func LongOptions(args map[string]string) []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(args)) {
 		out = append(out, "--"+name)

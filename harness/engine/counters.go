@@ -11,24 +11,18 @@ import (
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+
+	"github.com/aituner/opprof/scenarios"
 )
 
-// Scrape is the part of a server's /metrics that explains a run. vLLM and the
-// simulated engine have the same names.
+// Scrape is the part of a server's /metrics that explains a run.
 type Scrape struct {
-	Counters map[string]float64 // vLLM's, summed over engines
+	Counters map[string]float64 // the engine's own, summed over engines
 	Gauges   map[string]float64 // lengths of the queues, summed over engines
 	KVBlocks int64              // size of the KV cache over all engines; 0: not said
 }
 
-// The gauges that are read, and the one whose labels carry the cache's size.
-const (
-	gaugeRunning = "vllm:num_requests_running"
-	gaugeWaiting = "vllm:num_requests_waiting"
-	gaugeCache   = "vllm:cache_config_info"
-)
-
-func parseMetrics(text []byte) (Scrape, error) {
+func parseMetrics(text []byte, names scenarios.MetricNames) (Scrape, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
@@ -38,11 +32,11 @@ func parseMetrics(text []byte) (Scrape, error) {
 	for name, f := range families {
 		for _, m := range f.GetMetric() {
 			switch {
-			case f.GetType() == dto.MetricType_COUNTER && strings.HasPrefix(name, "vllm:"):
+			case f.GetType() == dto.MetricType_COUNTER && strings.HasPrefix(name, names.Prefix):
 				s.Counters[name] += m.GetCounter().GetValue()
-			case name == gaugeRunning || name == gaugeWaiting:
+			case name == names.Running || name == names.Waiting:
 				s.Gauges[name] += m.GetGauge().GetValue()
-			case name == gaugeCache:
+			case name == names.CacheConfig:
 				s.KVBlocks += cacheBlocks(m)
 			}
 		}

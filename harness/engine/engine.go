@@ -59,9 +59,9 @@ type Config struct {
 	Self string
 	// ReadyTimeout bounds a start; StopTimeout a graceful stop.
 	ReadyTimeout, StopTimeout time.Duration
-	// Port is used for every server if it is not 0 (tests of left-over
-	// servers); otherwise each start gets a free one.
-	Port int
+	// fixedPort, if not 0, is every server's: tests start one where a left-over
+	// server listens. Otherwise each start gets a free port.
+	fixedPort int
 }
 
 // Engine starts servers of one kind.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -175,7 +176,7 @@ func TestServers(t *testing.T) {
 	}
 	assert.True(t, listed(t.TempDir()))
 	assert.False(t, listed(campaign))
-	require.NoError(t, os.WriteFile(filepath.Join(spec.RunDir, pidFile), []byte("garbage"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(spec.RunDir, results.ServerPIDFile), []byte("garbage"), 0o644))
 	assert.True(t, listed(campaign))
 }
 

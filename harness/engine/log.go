@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -12,15 +13,21 @@ import (
 	"github.com/aituner/opprof/results"
 )
 
-// logTail follows a server's log file and keeps the lines that matter with the
-// wall time at which they were read (at most tailEvery late).
+// Log keeps the lines of a server's log that matter, with the wall time at which
+// each was written to it. The zero value is an empty log; it is safe for
+// concurrent use.
+type Log struct {
+	mu    sync.Mutex
+	rest  []byte // a line that has no end yet
+	found []results.LogLine
+}
+
+// logTail follows a server's log file. Lines are read at most tailEvery late.
 type logTail struct {
+	Log
 	path string
 	quit chan struct{}
 	done chan struct{}
-
-	mu    sync.Mutex
-	found []results.LogLine
 }
 
 const tailEvery = 100 * time.Millisecond
@@ -31,15 +38,15 @@ const maxFindings = 50
 // logRules say which lines matter. vLLM prints the JIT line for each kernel
 // when started with --jit-monitor-verbose.
 var logRules = []struct {
-	kind string
+	kind results.LogKind
 	re   *regexp.Regexp
 }{
-	{"jit", regexp.MustCompile(`JIT compilation during inference`)},
+	{results.LogJIT, regexp.MustCompile(`JIT compilation during inference`)},
 	// A traceback counts when it passes through the recorder; vLLM itself
 	// prints harmless ones, e.g. for a chat template that a model lacks.
-	{"recorder", regexp.MustCompile(`opprof\.py", line|(?i)(error|warning).*opprof`)},
-	{"engine", regexp.MustCompile(`EngineCore encountered a fatal error|EngineDeadError`)},
-	{"profiler", regexp.MustCompile(`Starting profiler|POST /start_profile`)},
+	{results.LogRecorder, regexp.MustCompile(`opprof\.py", line|(?i)(error|warning).*opprof`)},
+	{results.LogEngine, regexp.MustCompile(`EngineCore encountered a fatal error|EngineDeadError`)},
+	{results.LogProfiler, regexp.MustCompile(`Starting profiler|POST /start_profile`)},
 }
 
 func tailLog(path string) *logTail {
@@ -55,12 +62,10 @@ func (t *logTail) follow() {
 		return
 	}
 	defer f.Close()
-	var rest []byte
 	for last := false; ; {
-		chunk, _ := io.ReadAll(f)
-		rest = t.lines(append(rest, chunk...))
+		_, _ = io.Copy(t, f) // to its end for now
 		if last {
-			t.line(string(rest))
+			_, _ = t.Write([]byte("\n"))
 			return
 		}
 		select {
@@ -71,45 +76,47 @@ func (t *logTail) follow() {
 	}
 }
 
-// lines handles the whole lines of data and returns the unfinished rest.
-func (t *logTail) lines(data []byte) []byte {
+// Write looks at the lines that p ends. It never fails.
+func (l *Log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rest = append(l.rest, p...)
 	for {
-		i := bytes.IndexByte(data, '\n')
-		if i < 0 {
-			return data
+		line, rest, ended := bytes.Cut(l.rest, []byte("\n"))
+		if !ended {
+			return len(p), nil
 		}
-		t.line(string(data[:i]))
-		data = data[i+1:]
+		l.line(string(line))
+		l.rest = rest
 	}
 }
 
-func (t *logTail) line(text string) {
+func (l *Log) line(text string) {
 	for _, r := range logRules {
 		if r.re.MatchString(text) {
-			t.keep(results.LogLine{Kind: r.kind, WallNS: time.Now().UnixNano(), Text: clip(text, 300)})
+			l.keep(results.LogLine{Kind: r.kind, WallNS: time.Now().UnixNano(), Text: clip(text, 300)})
 			return
 		}
 	}
 }
 
-func (t *logTail) keep(l results.LogLine) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
+func (l *Log) keep(line results.LogLine) {
 	n := 0
-	for _, f := range t.found {
-		if f.Kind == l.Kind {
+	for _, f := range l.found {
+		if f.Kind == line.Kind {
 			n++
 		}
 	}
 	if n < maxFindings {
-		t.found = append(t.found, l)
+		l.found = append(l.found, line)
 	}
 }
 
-func (t *logTail) findings() []results.LogLine {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return append([]results.LogLine(nil), t.found...)
+// Findings are the lines that matter so far, in order.
+func (l *Log) Findings() []results.LogLine {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.found)
 }
 
 func (t *logTail) stop() {

@@ -82,9 +82,9 @@ var backendRules = []struct {
 	{"compile_cache", regexp.MustCompile(`Using cache directory: (\S+) for vLLM's torch.compile`)},
 }
 
-// readBackends scans a server's log. A line that is not there leaves its key
+// ReadBackends scans a server's log. A line that is not there leaves its key
 // out; that MoE models on the CPU build name no backend is such a case.
-func readBackends(path string) map[string]string {
+func ReadBackends(path string) map[string]string {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil

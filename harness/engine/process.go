@@ -43,14 +43,10 @@ type command struct {
 	dir  string
 }
 
-// pidFile names the server of a run, so that one that outlived a killed
-// harness can be found and ended.
-const pidFile = "server.pid"
-
 // launch starts the command in its own process group. If the harness dies, the
 // leader gets SIGINT and ends its children as in a normal stop.
 func launch(cfg Config, c command, spec Spec, port int) (*process, error) {
-	logPath := filepath.Join(spec.RunDir, "server.log")
+	logPath := filepath.Join(spec.RunDir, results.ServerLogFile)
 	logFile, err := os.Create(logPath)
 	if err != nil {
 		return nil, fmt.Errorf("start server: %w", err)
@@ -67,7 +63,7 @@ func launch(cfg Config, c command, spec Spec, port int) (*process, error) {
 	}
 	p.log = tailLog(logPath)
 	id := fmt.Sprintf("%d %s\n", p.pid, spec.Nonce)
-	return p, os.WriteFile(filepath.Join(spec.RunDir, pidFile), []byte(id), 0o644)
+	return p, os.WriteFile(filepath.Join(spec.RunDir, results.ServerPIDFile), []byte(id), 0o644)
 }
 
 // own keeps the thread that started the child until it ends: the kernel sends
@@ -100,7 +96,7 @@ func (p *process) Dial(ctx context.Context) (net.Conn, error) {
 func (p *process) Info() results.Server { return p.info }
 
 // LogFindings are the lines of the log that matter so far.
-func (p *process) LogFindings() []results.LogLine { return p.log.findings() }
+func (p *process) LogFindings() []results.LogLine { return p.log.Findings() }
 
 // Exited reports an end that nobody asked for.
 func (p *process) Exited() (string, bool) {
@@ -160,7 +156,7 @@ func groupGone(pgid int) bool {
 // Reap ends a server that outlived a killed harness. It only touches a process
 // group whose leader's command line carries the run's nonce.
 func Reap(runDir string) (bool, error) {
-	data, err := os.ReadFile(filepath.Join(runDir, pidFile))
+	data, err := os.ReadFile(filepath.Join(runDir, results.ServerPIDFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}
@@ -170,7 +166,7 @@ func Reap(runDir string) (bool, error) {
 	var pid int
 	var nonce string
 	if n, err := fmt.Sscan(string(data), &pid, &nonce); n != 2 || pid <= 1 {
-		return false, fmt.Errorf("%s/%s: not a process id and a nonce: %w", runDir, pidFile, err)
+		return false, fmt.Errorf("%s/%s: not a process id and a nonce: %w", runDir, results.ServerPIDFile, err)
 	}
 	if !carries(pid, nonce) {
 		return false, nil

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/aituner/opprof/results"
 )
 
 func TestServerIsOursAndStops(t *testing.T) {
@@ -93,7 +95,7 @@ func TestStartFailures(t *testing.T) {
 func TestLeftOverServerIsRefused(t *testing.T) {
 	old := start(t, testEngine(t, "ok"), testSpec(t))
 	e := testEngine(t, "silent") // the new server never gets the port
-	e.cfg.Port, e.cfg.StopTimeout = old.port, time.Second
+	e.cfg.fixedPort, e.cfg.StopTimeout = old.port, time.Second
 	spec := testSpec(t)
 	spec.Nonce = "opbench-new"
 	_, err := e.Start(context.Background(), spec)
@@ -107,7 +109,7 @@ func TestLeftOverServerIsRefused(t *testing.T) {
 func TestServerThatSharesThePortIsRefused(t *testing.T) {
 	old := start(t, testEngine(t, "ok"), testSpec(t))
 	e := testEngine(t, "ok")
-	e.cfg.Port = old.port
+	e.cfg.fixedPort = old.port
 	spec := testSpec(t)
 	spec.Nonce = "opbench-new"
 	_, err := e.Start(context.Background(), spec)
@@ -129,7 +131,7 @@ func TestReapEndsOnlyOurs(t *testing.T) {
 	p := start(t, testEngine(t, "ok"), spec)
 	other := t.TempDir()
 	id := strconv.Itoa(p.pid) + " opbench-of-another-run\n"
-	require.NoError(t, os.WriteFile(filepath.Join(other, pidFile), []byte(id), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(other, results.ServerPIDFile), []byte(id), 0o644))
 	reaped, err := Reap(other)
 	require.NoError(t, err)
 	assert.False(t, reaped, "the process id was given to somebody else")
@@ -147,7 +149,7 @@ func TestReapEndsOnlyOurs(t *testing.T) {
 	reaped, err = Reap(t.TempDir())
 	require.NoError(t, err)
 	assert.False(t, reaped)
-	require.NoError(t, os.WriteFile(filepath.Join(other, pidFile), []byte("garbage"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(other, results.ServerPIDFile), []byte("garbage"), 0o644))
 	_, err = Reap(other)
 	assert.ErrorContains(t, err, "not a process id and a nonce")
 }

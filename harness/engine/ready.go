@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/steps"
 )
 
@@ -40,7 +41,7 @@ var ErrForeign = errors.New("foreign server")
 func (p *process) ready(ctx context.Context, spec Spec) error {
 	ctx, cancel := context.WithTimeout(ctx, p.cfg.ReadyTimeout)
 	defer cancel()
-	logPath := filepath.Join(spec.RunDir, "server.log")
+	logPath := filepath.Join(spec.RunDir, results.ServerLogFile)
 	for {
 		if state, dead := p.Exited(); dead {
 			return fmt.Errorf("the server ended before it answered (%s); its log ends with:\n%s", state, lastLines(logPath, 12))
@@ -164,5 +165,5 @@ func Metrics(ctx context.Context, s Server) (Scrape, error) {
 	if err != nil {
 		return Scrape{}, fmt.Errorf("read /metrics: %w", err)
 	}
-	return parseMetrics(body)
+	return parseMetrics(body, s.Info().Engine.Capabilities().Metrics)
 }

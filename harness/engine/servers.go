@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/aituner/opprof/results"
 )
 
 // Package is an installed vllm package.
@@ -96,9 +98,8 @@ func isServer(argv, env []string) bool {
 // LeftBehind are the live processes of servers that a session of the campaign
 // in dir started and did not end: it was killed.
 func LeftBehind(dir string) []int {
-	files, _ := filepath.Glob(filepath.Join(dir, "blocks", "*", "*", pidFile))
 	var pids []int
-	for _, path := range files {
+	for _, path := range results.ServerPIDs(dir) {
 		var pid int
 		var nonce string
 		data, err := os.ReadFile(path)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,11 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
 func TestCommandParts(t *testing.T) {
-	assert.Equal(t, []string{"--enforce-eager", "--max-num-seqs", "32"}, longOptions(map[string]string{"max-num-seqs": "32", "enforce-eager": ""}))
+	assert.Equal(t, []string{"--enforce-eager", "--max-num-seqs", "32"}, LongOptions(map[string]string{"max-num-seqs": "32", "enforce-eager": ""}))
 	assert.Equal(t, []string{"HOME=/h", "A=2", "B=3"}, overlay([]string{"A=1", "HOME=/h"}, map[string]string{"B": "3", "A": "2"}))
 	spec := Spec{RunDir: "/r/0001/on", Nonce: "opbench-1", Seed: 99, Arm: scenarios.Arm{Env: map[string]string{"VLLM_OPPROF_DIR": "{run_dir}/steps"}}}
 	env := map[string]string{nonceVariable: "opbench-1"}
@@ -44,14 +46,14 @@ func TestReadBackends(t *testing.T) {
 			map[string]string{"attention": "FLASH_ATTN", "moe": "TRITON Unquantized MoE backend", "compile_cache": "/c/torch_compile_cache/ab/rank_0_0"}},
 		{"nothing", "hello\n", map[string]string{}},
 	} {
-		path := filepath.Join(t.TempDir(), "server.log")
+		path := filepath.Join(t.TempDir(), results.ServerLogFile)
 		require.NoError(t, os.WriteFile(path, []byte(c.log), 0o644))
-		assert.Equal(t, c.want, readBackends(path), c.name)
+		assert.Equal(t, c.want, ReadBackends(path), c.name)
 	}
 }
 
 func TestLogFindings(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "server.log")
+	path := filepath.Join(t.TempDir(), results.ServerLogFile)
 	f, err := os.Create(path)
 	require.NoError(t, err)
 	defer f.Close()
@@ -69,23 +71,23 @@ func TestLogFindings(t *testing.T) {
 		time.Sleep(tailEvery / 4)
 	}
 	tail.stop()
-	found := tail.findings()
-	var kinds []string
+	found := tail.Findings()
+	var kinds []results.LogKind
 	for _, l := range found {
 		kinds = append(kinds, l.Kind)
 		assert.GreaterOrEqual(t, l.WallNS, before)
 	}
-	assert.Equal(t, []string{"jit", "recorder", "profiler", "engine"}, kinds)
+	assert.Equal(t, []results.LogKind{results.LogJIT, results.LogRecorder, results.LogProfiler, results.LogEngine}, kinds)
 	assert.Contains(t, found[0].Text, "fused_moe_kernel")
 }
 
 func TestLogFindingsAreBounded(t *testing.T) {
-	tail := &logTail{}
+	var log Log
 	for range maxFindings + 10 {
-		tail.line("Triton kernel JIT compilation during inference: k")
+		fmt.Fprintln(&log, "Triton kernel JIT compilation during inference: k")
 	}
-	tail.line("EngineDeadError")
-	assert.Len(t, tail.findings(), maxFindings+1, "many lines of one kind do not hide another")
+	fmt.Fprintln(&log, "EngineDeadError")
+	assert.Len(t, log.Findings(), maxFindings+1, "many lines of one kind do not hide another")
 }
 
 func TestAwaitHeader(t *testing.T) {
@@ -124,11 +126,12 @@ func TestVLLMRoles(t *testing.T) {
 }
 
 func TestParseMetrics(t *testing.T) {
-	_, err := parseMetrics([]byte("not a metric {"))
+	names := scenarios.EngineVLLM.Capabilities().Metrics
+	_, err := parseMetrics([]byte("not a metric {"), names)
 	assert.ErrorContains(t, err, "GET /metrics")
-	got, err := parseMetrics([]byte("# TYPE vllm:x_total counter\nvllm:x_total 1\n# TYPE vllm:g gauge\nvllm:g 7\n# TYPE python_total counter\npython_total 3\n" +
-		"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 2\nvllm:num_requests_running{engine=\"1\"} 3\n" +
-		"# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"100\"} 1\nvllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"90\"} 1\nvllm:cache_config_info{engine=\"2\",num_gpu_blocks=\"None\"} 1\n"))
+	got, err := parseMetrics([]byte("# TYPE vllm:x_total counter\nvllm:x_total 1\n# TYPE vllm:g gauge\nvllm:g 7\n# TYPE python_total counter\npython_total 3\n"+
+		"# TYPE vllm:num_requests_running gauge\nvllm:num_requests_running{engine=\"0\"} 2\nvllm:num_requests_running{engine=\"1\"} 3\n"+
+		"# TYPE vllm:cache_config_info gauge\nvllm:cache_config_info{engine=\"0\",num_gpu_blocks=\"100\"} 1\nvllm:cache_config_info{engine=\"1\",num_gpu_blocks=\"90\"} 1\nvllm:cache_config_info{engine=\"2\",num_gpu_blocks=\"None\"} 1\n"), names)
 	require.NoError(t, err)
-	assert.Equal(t, Scrape{Counters: map[string]float64{"vllm:x_total": 1}, Gauges: map[string]float64{gaugeRunning: 5}, KVBlocks: 190}, got)
+	assert.Equal(t, Scrape{Counters: map[string]float64{"vllm:x_total": 1}, Gauges: map[string]float64{names.Running: 5}, KVBlocks: 190}, got)
 }

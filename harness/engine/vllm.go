@@ -212,7 +212,7 @@ func (e *vllmEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	if err := p.settle(ctx, spec); err != nil {
 		return nil, err
 	}
-	p.info.Backends = readBackends(filepath.Join(spec.RunDir, "server.log"))
+	p.info.Backends = ReadBackends(filepath.Join(spec.RunDir, results.ServerLogFile))
 	return p, nil
 }
 
@@ -234,7 +234,7 @@ func (e *vllmEngine) serveArgs(spec Spec, port int) []string {
 		"--served-model-name", spec.Nonce, "--jit-monitor-verbose", "--enable-prompt-tokens-details"}
 	all := map[string]string{"shutdown-timeout": shutdownTimeout}
 	maps.Copy(all, spec.args())
-	return append(args, longOptions(all)...)
+	return append(args, LongOptions(all)...)
 }
 
 // serverEnv is what this start adds to the inherited environment.
@@ -252,7 +252,7 @@ func (e *vllmEngine) serverEnv(spec Spec) map[string]string {
 func (e *vllmEngine) info(spec Spec, port, pid int, env map[string]string) results.Server {
 	command := append([]string{"python", "-P", "-m", "vllm.entrypoints.cli.main"}, e.serveArgs(spec, port)...)
 	return results.Server{
-		Engine: string(scenarios.EngineVLLM), Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: pid,
+		Engine: scenarios.EngineVLLM, Patch: spec.Arm.Patch, Model: spec.Nonce, Port: port, PID: pid,
 		Command: tokens(command, spec, port, e.model), Env: envTokens(env, spec, e.importPath(spec.Arm.Patch)),
 		Blobs: e.blobs[spec.Arm.Patch], Versions: e.versions, ModelConfig: e.config, ModelSHA256: e.digest,
 	}

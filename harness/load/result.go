@@ -9,6 +9,31 @@ import (
 	"github.com/aituner/opprof/scenarios"
 )
 
+// Result is what happened.
+type Result struct {
+	// Requests holds the requests that were started, in order of their index.
+	Requests []results.Request
+	// Wall clock, ns since the epoch: first send, first timed send, read of
+	// the last timed token. 0 where it was not reached.
+	WarmupStartNS, TimedStartNS, TimedEndNS int64
+	Planned, Finished                       int // timed requests; finished: successes
+	Failed, Unsent                          int // timed or warm-up
+	// MeanLive is the mean number of streams in flight between the first and
+	// the last timed send. The drain that follows is left out: no load holds
+	// its concurrency there.
+	MeanLive float64
+	Client   results.ClientHealth
+	// Slices are the parts with a number of their own, without their position.
+	Slices []results.Slice
+	// Dials counts connections opened, Redials those that replaced one which
+	// was closed or too old between two requests. Neither is part of a TTFT.
+	Dials, Redials int
+	// Stopped says why the run ended before its last request, empty if it did
+	// not: the context's cause, a server that refuses connections, or too many
+	// failures.
+	Stopped string
+}
+
 // Result puts together what the parts that were sent have left.
 func (r *Session) Result() Result {
 	all := r.spec.Workload.Requests
@@ -132,10 +157,7 @@ func meanLive(requests []results.Request, from, to int64) float64 {
 // Phase is the part of a run's record that the client knows: everything but CPU
 // seconds and the server's counters.
 func (res *Result) Phase(plan scenarios.Phase) results.Phase {
-	values, undefined := metrics.Compute(res.Requests)
-	if share, ok := metrics.Goodput(res.Requests, plan.Goodput); ok {
-		values["goodput"] = share
-	}
+	values, undefined := metrics.Compute(metrics.Phase{Requests: res.Requests, Goodput: plan.Goodput})
 	return results.Phase{
 		Name:          plan.Name,
 		WarmupStartNS: res.WarmupStartNS,

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/aituner/opprof/harness/workload"
-	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -30,31 +29,6 @@ type Spec struct {
 	// OnTimed, if set, is called in a goroutine of its own when a Send sends its
 	// first timed request. Send returns after it has returned.
 	OnTimed func()
-}
-
-// Result is what happened.
-type Result struct {
-	// Requests holds the requests that were started, in order of their index.
-	Requests []results.Request
-	// Wall clock, ns since the epoch: first send, first timed send, read of
-	// the last timed token. 0 where it was not reached.
-	WarmupStartNS, TimedStartNS, TimedEndNS int64
-	Planned, Finished                       int // timed requests; finished: successes
-	Failed, Unsent                          int // timed or warm-up
-	// MeanLive is the mean number of streams in flight between the first and
-	// the last timed send. The drain that follows is left out: no load holds
-	// its concurrency there.
-	MeanLive float64
-	Client   results.ClientHealth
-	// Slices are the parts with a number of their own, without their position.
-	Slices []results.Slice
-	// Dials counts connections opened, Redials those that replaced one which
-	// was closed or too old between two requests. Neither is part of a TTFT.
-	Dials, Redials int
-	// Stopped says why the run ended before its last request, empty if it did
-	// not: the context's cause, a server that refuses connections, or too many
-	// failures.
-	Stopped string
 }
 
 // Run sends the workload of one phase without a break. The returned error is for

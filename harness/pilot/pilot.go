@@ -14,7 +14,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -106,7 +105,7 @@ func (p *pilot) step(ctx context.Context, n int, knobs []scenarios.Knob) (result
 	if err != nil {
 		return none, err
 	}
-	dir := filepath.Join(p.Dir, strconv.Itoa(n))
+	dir := results.PilotStepPath(p.Dir, n)
 	if err := open(dir, plan); err != nil {
 		return none, err
 	}
@@ -139,14 +138,14 @@ func open(dir string, plan *results.Plan) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("create pilot: %w", err)
 	}
-	path := filepath.Join(dir, "plan.json")
+	path := filepath.Join(dir, results.PlanFile)
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return results.WriteJSON(path, plan)
 	}
 	old, err := results.ReadPlan(dir)
 	if err == nil && old.Hash != plan.Hash {
-		err = fmt.Errorf("%w: %s was measured with another plan (%.8s, now %.8s): remove the pilot or give another folder",
-			harness.ErrRefused, dir, old.Hash, plan.Hash)
+		err = fmt.Errorf("%w: %s was measured with another plan (%.8s, now %.8s) by %s: remove the pilot or give another folder",
+			harness.ErrRefused, dir, old.Hash, plan.Hash, old.Maker())
 	}
 	return err
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/results"
-	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -22,7 +21,8 @@ const (
 func (p *pilot) metrics(base, cand []*results.Run) ([]results.PilotMetric, error) {
 	var list []results.PilotMetric
 	for _, ph := range p.Scenario.Phases {
-		for _, name := range scenarios.Metrics() {
+		for _, metric := range scenarios.Metrics() {
+			name := metric.Name
 			if !slices.Contains(ph.Primary, name) && !p.sets(name, ph) {
 				continue
 			}
@@ -30,7 +30,7 @@ func (p *pilot) metrics(base, cand []*results.Run) ([]results.PilotMetric, error
 			if !(m.Baseline > 0) || !(m.Candidate > 0) {
 				return nil, fmt.Errorf("%w: a run has no %s in phase %s", ErrInvalid, name, ph.Name)
 			}
-			m.RisePct = rise(name, m.Baseline, m.Candidate)
+			m.RisePct = rise(metric, m.Baseline, m.Candidate)
 			list = append(list, m)
 		}
 	}
@@ -56,8 +56,8 @@ func value(run *results.Run, phase, metric string) float64 {
 }
 
 // rise is what the candidate costs in percent, as reports define it.
-func rise(metric string, base, cand float64) float64 {
-	if m, _ := metrics.Find(metric); m.HigherIsBetter {
+func rise(metric scenarios.Metric, base, cand float64) float64 {
+	if metric.HigherIsBetter() {
 		return 100 * (1 - cand/base)
 	}
 	return 100 * (cand/base - 1)
@@ -76,7 +76,8 @@ func (p *pilot) sets(metric string, ph scenarios.Phase) bool {
 
 func (p *pilot) counts(metric string, ph scenarios.Phase) bool {
 	nowhere := !slices.ContainsFunc(p.Scenario.Phases, func(x scenarios.Phase) bool { return slices.Contains(x.Primary, metric) })
-	return slices.Contains(ph.Primary, metric) || nowhere && metric == "tpot_p50"
+	m, _ := scenarios.FindMetric(metric)
+	return slices.Contains(ph.Primary, metric) || nowhere && m.Of == scenarios.TPOT
 }
 
 // rise is the mean over the phases in which a knob's metric counts; ok is false

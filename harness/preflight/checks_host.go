@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -14,29 +13,23 @@ import (
 // busyRoles counts the server processes that busy-wait, by role: vLLM's engine
 // core and its workers poll shared memory for a second after the last message.
 func busyRoles(s *scenarios.Scenario) map[string]int {
-	if s == nil || s.Engine.Kind != scenarios.EngineVLLM {
+	if s == nil || len(s.Engine.Kind.Capabilities().Roles) == 0 {
 		return nil
 	}
-	engines := product(s, "data-parallel-size")
+	engines := largest(s, func(a scenarios.Arm) int { return s.ArmCount(a, "data-parallel-size") })
 	return map[string]int{"engine_core": engines, "worker": engines * modelRanks(s)}
 }
 
 // modelRanks is over how many devices the weights are split.
 func modelRanks(s *scenarios.Scenario) int {
-	return product(s, "tensor-parallel-size", "pipeline-parallel-size")
+	return largest(s, func(a scenarios.Arm) int { return s.TensorParallel(a) * s.ArmCount(a, "pipeline-parallel-size") })
 }
 
-// product of numeric options, of the arm where it is largest.
-func product(s *scenarios.Scenario, args ...string) int {
+// largest is the count of the arm where it is largest.
+func largest(s *scenarios.Scenario, count func(scenarios.Arm) int) int {
 	most := 1
 	for _, a := range s.Arms {
-		n := 1
-		for _, arg := range args {
-			if v, err := strconv.Atoi(s.ArmArgs(a)[arg]); err == nil && v > 1 {
-				n *= v
-			}
-		}
-		most = max(most, n)
+		most = max(most, count(a))
 	}
 	return most
 }

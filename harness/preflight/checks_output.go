@@ -86,9 +86,9 @@ func phaseSteps(ph scenarios.Phase) float64 {
 // makes the bound larger.
 func mean(d scenarios.Dist) float64 {
 	switch d.Kind {
-	case "uniform":
+	case scenarios.DistUniform:
 		return float64(d.Min+d.Max) / 2
-	case "lognormal":
+	case scenarios.DistLognormal:
 		sigma := math.Log(float64(d.P95)/float64(d.Median)) / 1.6449 // 95 % quantile of the normal
 		return min(float64(d.Median)*math.Exp(sigma*sigma/2), float64(max(d.Max, d.Median)))
 	}

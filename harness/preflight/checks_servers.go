@@ -24,7 +24,7 @@ func lock(j subject) outcome {
 // memory and listens to nothing, so every such process counts, not only those
 // with a port.
 func leftoverServers(j subject) outcome {
-	if j.s != nil && j.s.Engine.Kind == scenarios.EngineAttach {
+	if j.s != nil && !j.s.Engine.Kind.Capabilities().Starts {
 		return skip("attached endpoints may be such processes")
 	}
 	if j.Servers.Err != nil {
@@ -38,7 +38,7 @@ func leftoverServers(j subject) outcome {
 	switch finding := plural(len(found), "live server") + ": " + firstOf(found, 3); {
 	case len(found) == 0:
 		return ok("none: no process of vLLM or of a simulated engine")
-	case j.s != nil && j.s.Engine.Kind == scenarios.EngineVLLM && len(j.Visible) == 0:
+	case j.s != nil && j.s.Engine.Kind.Capabilities().GPUs && len(j.Visible) == 0:
 		return fail(remedy, "%s", finding)
 	default: // it may be on another GPU: gpu-processes looks at ours
 		return warn(remedy, "%s", finding)

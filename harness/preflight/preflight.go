@@ -140,10 +140,14 @@ func Count(all []Check, status Status) int {
 
 // excludes is the zero outcome if the check is for this scenario.
 func (sc scope) excludes(s *scenarios.Scenario) outcome {
-	switch {
-	case s == nil && (sc == anyScenario || sc == ownServers):
-		return skip("no scenario was named")
-	case s != nil && s.Engine.Kind != scenarios.EngineVLLM && (sc == ownGPUs || sc == ownServers):
+	if s == nil {
+		if sc == anyScenario || sc == ownServers {
+			return skip("no scenario was named")
+		}
+		return outcome{}
+	}
+	can := s.Engine.Kind.Capabilities()
+	if sc == ownGPUs && !can.GPUs || sc == ownServers && can.Package == "" {
 		return skip("engine kind %s starts no vLLM", s.Engine.Kind)
 	}
 	return outcome{}

@@ -49,7 +49,7 @@ func Probe(ctx context.Context, s *scenarios.Scenario, cfg Config) Machine {
 	m.OpenFiles = reading(openFileLimit())
 	m.Loopback = reading(pingLoopback(ctx, 200))
 	m.Servers = reading(engine.Servers(cfg.Output))
-	if s == nil || s.Engine.Kind == scenarios.EngineVLLM {
+	if s == nil || s.Engine.Kind.Capabilities().GPUs {
 		m.GPUs = reading(nvidiaSMI(ctx, "--query-gpu="+gpuQuery, parseGPUs))
 		m.GPUUsers = reading(nvidiaSMI(ctx, "--query-compute-apps="+userQuery, parseGPUUsers))
 		own := engine.LeftBehind(cfg.Output)
@@ -60,7 +60,7 @@ func Probe(ctx context.Context, s *scenarios.Scenario, cfg Config) Machine {
 	if s != nil {
 		m.probeOutput(cfg.Output)
 	}
-	if s != nil && s.Engine.Kind == scenarios.EngineVLLM {
+	if s != nil && s.Engine.Kind.Capabilities().Package != "" {
 		m.probeEngine(ctx, s, cfg)
 	}
 	return m

@@ -12,6 +12,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/aituner/opprof/results/steps"
 )
 
 // probeOutput looks at the folder for the campaign's files. It may not exist
@@ -65,11 +67,11 @@ func tryRecords(dir string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(run)) }()
-	steps := filepath.Join(run, "steps")
-	if err := os.MkdirAll(steps, 0o755); err != nil {
+	folder := filepath.Join(run, steps.Folder)
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(filepath.Join(steps, "try.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	f, err := os.OpenFile(filepath.Join(folder, "try.jsonl"), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (t Trial) spec(target load.Target) load.Spec {
 			Index: i, Prompt: taggedPrompt(i, PromptTokens), MaxTokens: t.Tokens, Warmup: i < warm,
 		})
 	}
-	arrival := scenarios.Arrival{Kind: "closed", Streams: t.Streams}
+	arrival := scenarios.Arrival{Kind: scenarios.ArrivalClosed, Streams: t.Streams}
 	if !t.Together {
 		arrival.Ramp = length
 	}

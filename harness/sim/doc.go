@@ -9,5 +9,5 @@
 // compute gets one token, in one server-sent event of its own.
 //
 // Only the standard time functions are used, so the same engine runs in real
-// time and, inside testing/synctest with a PipeListener, on a virtual clock.
+// time and, inside testing/synctest with connections in memory, on a virtual clock.
 package sim

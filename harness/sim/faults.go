@@ -33,13 +33,6 @@ type fault struct {
 // commits none. It is a pflag.Value: --fault NAME[=VALUE], repeatable.
 type Faults struct{ set map[string]fault }
 
-// ParseFaults reads faults in their text form, all errors at once.
-func ParseFaults(texts ...string) (Faults, error) {
-	var f Faults
-	err := f.Set(strings.Join(texts, ","))
-	return f, err
-}
-
 // Flags binds --fault.
 func (f *Faults) Flags(fs *pflag.FlagSet) {
 	fs.Var(f, "fault", "faults to commit, NAME or NAME=VALUE, comma-separated or repeated: "+strings.Join(faultNames(), ", "))
@@ -65,7 +58,7 @@ func (f *Faults) Set(texts string) error {
 
 func (f *Faults) add(text string) error {
 	name, value, given := strings.Cut(text, "=")
-	i := slices.IndexFunc(faultKinds, func(k FaultKind) bool { return k.Name == name })
+	i := slices.IndexFunc(faultKinds, func(k faultKind) bool { return k.name == name })
 	if i < 0 {
 		return fmt.Errorf("fault %q is unknown: use one of %s", name, strings.Join(faultNames(), ", "))
 	}
@@ -74,7 +67,7 @@ func (f *Faults) add(text string) error {
 	}
 	v, err := faultKinds[i].parse(value, given)
 	if err != nil {
-		return fmt.Errorf("fault %q: %w: write it as %s%s", text, err, name, faultKinds[i].Value)
+		return fmt.Errorf("fault %q: %w: write it as %s%s", text, err, name, faultKinds[i].value)
 	}
 	if f.set == nil {
 		f.set = map[string]fault{}
@@ -123,28 +116,28 @@ func (f *Faults) pause(step int64) time.Duration {
 	return 0
 }
 
-func (k FaultKind) parse(value string, given bool) (fault, error) {
+func (k faultKind) parse(value string, given bool) (fault, error) {
 	switch {
-	case k.Value == formNone && given:
+	case k.value == formNone && given:
 		return fault{}, errors.New("takes no value")
-	case k.Value == formNone:
+	case k.value == formNone:
 		return fault{}, nil
-	case k.Value == formEvery && !given:
+	case k.value == formEvery && !given:
 		return fault{n: k.usual}, nil
 	case value == "":
 		return fault{}, errors.New("needs a value")
-	case k.Value == formPercent:
+	case k.value == formPercent:
 		var p Percent
 		err := p.Set(value)
 		return fault{percent: p}, err
-	case k.Value == formDuration:
+	case k.value == formDuration:
 		pause, err := parseLength(value)
 		return fault{pause: pause}, err
-	case k.Value == formStall:
+	case k.value == formStall:
 		return parseStall(value, 0)
-	case k.Value == formStalls:
+	case k.value == formStalls:
 		return parseStall(value, 1)
-	case k.Value == formPlace:
+	case k.value == formPlace:
 		return parseCount(value, 0)
 	}
 	return parseCount(value, 1)
@@ -180,7 +173,7 @@ func parseStall(value string, least int64) (fault, error) {
 func faultNames() []string {
 	names := make([]string, len(faultKinds))
 	for i, k := range faultKinds {
-		names[i] = k.Name
+		names[i] = k.name
 	}
 	return names
 }

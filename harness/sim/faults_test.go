@@ -71,18 +71,18 @@ var faultTests = map[string]func(t *testing.T){
 }
 
 func TestEveryFaultHasItsEffect(t *testing.T) {
-	for _, k := range FaultKinds() {
-		test := faultTests[k.Name]
-		require.NotNil(t, test, "fault %s has no test", k.Name)
-		t.Run(k.Name, test)
+	for _, k := range faultKinds {
+		test := faultTests[k.name]
+		require.NotNil(t, test, "fault %s has no test", k.name)
+		t.Run(k.name, test)
 	}
 }
 
 func TestReadmeNamesEveryFault(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	for _, k := range FaultKinds() {
-		assert.Contains(t, string(readme), "| `"+k.Name+k.Value+"` | "+k.About+" |")
+	for _, k := range faultKinds {
+		assert.Contains(t, string(readme), "| `"+k.name+k.value+"` | "+k.about+" |")
 	}
 }
 
@@ -243,7 +243,7 @@ func testTraceback(t *testing.T) {
 }
 
 func testIgnoreSIGINT(t *testing.T) {
-	f, err := ParseFaults("ignore-sigint")
+	f, err := parseFaults("ignore-sigint")
 	require.NoError(t, err)
 	assert.True(t, f.IgnoreSIGINT())
 	assert.False(t, (&Faults{}).IgnoreSIGINT())
@@ -299,7 +299,7 @@ func TestFaultsThatCannotBeMeant(t *testing.T) {
 		"idle-close=0s":        `"0s" is not a positive duration`,
 		"idle-close":           "needs a value: write it as idle-close=DURATION",
 	} {
-		_, err := ParseFaults(text)
+		_, err := parseFaults(text)
 		assert.ErrorContains(t, err, want, text)
 	}
 }
@@ -315,21 +315,21 @@ func TestFaultsAsFlags(t *testing.T) {
 
 func FuzzParseFaults(f *testing.F) {
 	for _, k := range faultKinds {
-		f.Add(k.Name + k.Value)
+		f.Add(k.name + k.value)
 	}
 	for _, s := range []string{"", ",", "=", "stall=1s@1", "stall-every=1s@1", "idle-close=1s", "slow=3%,kill-after=9", "short-output=9223372036854775808"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		faults, err := ParseFaults(text)
+		faults, err := parseFaults(text)
 		if err != nil {
 			return
 		}
 		for name, v := range faults.set {
 			form := ""
 			for _, k := range faultKinds {
-				if k.Name == name {
-					form = k.Value
+				if k.name == name {
+					form = k.value
 				}
 			}
 			if (form == formCount || form == formEvery || form == formStalls) && v.n < 1 {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/aituner/opprof/harness/internal/pipe"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/steps"
 )
@@ -40,7 +41,7 @@ type rig struct {
 // change its settings.
 func onClock(t *testing.T, edit func(*Config), faults string, body func(*rig)) *rig {
 	t.Helper()
-	f, err := ParseFaults(faults)
+	f, err := parseFaults(faults)
 	require.NoError(t, err)
 	g := &rig{t: t, dir: t.TempDir()}
 	synctest.Test(t, func(t *testing.T) {
@@ -66,7 +67,7 @@ func (g *rig) open(t *testing.T, edit func(*Config), f Faults) {
 	g.engine, g.start = engine, time.Now()
 
 	ctx, cancel := context.WithCancel(context.Background())
-	listener := NewPipeListener()
+	listener := pipe.Listen()
 	server := &http.Server{Handler: engine.Handler()}
 	ran, served := make(chan error, 1), make(chan error, 1)
 	go func() { ran <- engine.Run(ctx) }()
@@ -82,6 +83,13 @@ func (g *rig) open(t *testing.T, edit func(*Config), f Faults) {
 		require.NoError(t, engine.Close())
 		return err
 	})
+}
+
+// parseFaults reads faults in their text form.
+func parseFaults(text string) (Faults, error) {
+	var f Faults
+	err := f.Set(text)
+	return f, err
 }
 
 // result is what a client saw of one request.
@@ -204,7 +212,7 @@ func (g *rig) get(path string) (int, string) {
 func (g *rig) summary() *results.Steps {
 	time.Sleep(time.Millisecond) // the empty step behind the last request
 	_ = g.stop()
-	s, err := steps.Summarize(g.dir, steps.Options{Client: &steps.ClientTokens{Prefill: g.prefill, Decode: g.decode}})
+	s, err := steps.Summarize(results.Folder(g.dir), steps.Options{Client: &steps.ClientTokens{Prefill: g.prefill, Decode: g.decode}})
 	require.NoError(g.t, err)
 	return s
 }

@@ -1,7 +1,5 @@
 package sim
 
-import "slices"
-
 // The names of the faults.
 const (
 	// in the streams
@@ -78,15 +76,15 @@ const (
 	formStalls   = "=DURATION@EVERY"
 )
 
-// FaultKind documents one fault.
-type FaultKind struct {
-	Name  string
-	Value string // what follows the name: empty, =N, [=N], =POS, =PERCENT, =DURATION, =DURATION@N, =DURATION@EVERY
-	About string
+// faultKind documents one fault.
+type faultKind struct {
+	name  string
+	value string // what follows the name: empty, =N, [=N], =POS, =PERCENT, =DURATION, =DURATION@N, =DURATION@EVERY
+	about string
 	usual int64 // value of [=N] where none is given
 }
 
-var faultKinds = []FaultKind{
+var faultKinds = []faultKind{
 	{faultErrorAfterTokens, formCount, "every 10th request ends with an error object after N output tokens; [DONE] follows", 0},
 	{faultErrorFirst, formEvery, "every Nth request (10) is answered with status 200 and an error object instead of tokens; [DONE] follows", 10},
 	{faultHTTP500, formEvery, "every Nth request (10) is answered with status 500", 10},
@@ -143,6 +141,3 @@ var faultKinds = []FaultKind{
 	{faultTornTail, formNone, "the record file ends inside a record, without a footer", 0},
 	{faultNoFooter, formNone, "the record file has no footer", 0},
 }
-
-// FaultKinds lists every fault, for help texts and documentation.
-func FaultKinds() []FaultKind { return slices.Clone(faultKinds) }

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -28,12 +27,10 @@ type recorder struct {
 	faults  *Faults
 	born    time.Time
 	empty   *steps.Record // the run of empty steps that is not written yet
-	footer  steps.Footer
-	lost    int64 // records dropped so far
-	full    bool  // nothing can be written any more
-	unsaid  int64 // steps dropped since the last record
-	spoiled bool  // the fault that spoils one record has done so
-	damaged bool  // what may stand between two records does
+	lost    int64         // records dropped so far
+	full    bool          // nothing can be written any more
+	spoiled bool          // the fault that spoils one record has done so
+	damaged bool          // what may stand between two records does
 }
 
 func openRecorder(cfg *Config, faults *Faults, born time.Time) (*recorder, error) {
@@ -56,8 +53,7 @@ func openRecorder(cfg *Config, faults *Faults, born time.Time) (*recorder, error
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	footer := steps.Footer{Footer: 1, Schema: steps.Schema, EngineID: id}
-	return &recorder{file: file, out: out, cfg: cfg, faults: faults, born: born, footer: footer}, nil
+	return &recorder{file: file, out: out, cfg: cfg, faults: faults, born: born}, nil
 }
 
 func (r *recorder) mono(t time.Time) int64 { return monoBase + int64(t.Sub(r.born)) }
@@ -87,18 +83,14 @@ func (r *recorder) flushEmpty() error {
 }
 
 func (r *recorder) write(rec steps.Record) error {
-	r.footer.Encoded++
 	if r.diskFull(rec.StepIndex) {
 		return nil
 	}
 	if f := r.faults.set[faultDropRecords]; rec.StepIndex >= midRun && r.lost < f.n {
 		r.lost++
-		r.unsaid += max(1, rec.EmptySteps)
-		r.footer.Dropped += max(1, rec.EmptySteps)
+		r.out.Drop(max(1, rec.EmptySteps))
 		return nil
 	}
-	r.footer.Written++
-	rec.DroppedRecordsBefore, r.unsaid = r.unsaid, 0
 	if err := r.damage(rec.StepIndex); err != nil {
 		return err
 	}
@@ -165,9 +157,7 @@ func (r *recorder) spoil(rec *steps.Record) {
 	}
 }
 
-// close writes what is waiting and the footer, unless a fault forbids it. The
-// footer is made here, not by steps.Writer, which cannot know of steps that
-// were dropped behind the last record.
+// close writes what is waiting and the footer, unless a fault forbids it.
 func (r *recorder) close() error {
 	errs := []error{r.flushEmpty(), r.secondFile()}
 	switch {
@@ -176,7 +166,7 @@ func (r *recorder) close() error {
 		_, err := r.file.WriteString(tornLine)
 		errs = append(errs, err)
 	case !r.faults.has(faultNoFooter):
-		errs = append(errs, json.NewEncoder(r.file).Encode(r.footer))
+		errs = append(errs, r.out.Close())
 	}
 	return errors.Join(append(errs, r.file.Close())...)
 }

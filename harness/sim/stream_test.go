@@ -186,7 +186,7 @@ func testBundle(t *testing.T) {
 }
 
 func testIdleClose(t *testing.T) {
-	f, err := ParseFaults("idle-close=3s")
+	f, err := parseFaults("idle-close=3s")
 	require.NoError(t, err)
 	assert.Equal(t, 3*time.Second, f.IdleTimeout())
 	assert.Zero(t, (&Faults{}).IdleTimeout())
@@ -241,7 +241,7 @@ func testUnasked(t *testing.T) {
 	left, err := filepath.Glob(steps.Folder + "/*.jsonl")
 	require.NoError(t, err)
 	assert.Len(t, left, 1)
-	f, err := ParseFaults("unasked-records")
+	f, err := parseFaults("unasked-records")
 	require.NoError(t, err)
 	assert.True(t, f.Unasked())
 }

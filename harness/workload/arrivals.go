@@ -17,12 +17,12 @@ func arrivals(requests []Request, a scenarios.Arrival, rng *rand.Rand) {
 	var at time.Duration
 	for i := range requests {
 		switch a.Kind {
-		case "constant": // from the index, so that rounding does not add up
+		case scenarios.ArrivalConstant: // from the index, so that rounding does not add up
 			at = time.Duration(math.Round(float64(i+1) * float64(time.Second) / a.Rate))
-		case "poisson":
+		case scenarios.ArrivalPoisson:
 			gap := -logPortable(1-rng.Float64()) / a.Rate
 			at += time.Duration(gap * float64(time.Second))
-		case "gamma":
+		case scenarios.ArrivalGamma:
 			gap := gamma(a.Burstiness, rng) / a.Burstiness / a.Rate
 			at += time.Duration(gap * float64(time.Second))
 		default:

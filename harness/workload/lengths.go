@@ -51,9 +51,9 @@ func sample(dist scenarios.Dist, warm, timed int, rng *rand.Rand) []int {
 // draw is one length.
 func draw(dist scenarios.Dist, rng *rand.Rand) int {
 	switch dist.Kind {
-	case "fixed":
+	case scenarios.DistFixed:
 		return dist.Value
-	case "uniform":
+	case scenarios.DistUniform:
 		return dist.Min + rng.IntN(dist.Max-dist.Min+1)
 	}
 	low, high := clip(dist)
@@ -77,14 +77,14 @@ func clip(dist scenarios.Dist) (low, high int) {
 func checkDist(dist scenarios.Dist, low int) error {
 	least := 0
 	switch dist.Kind {
-	case "fixed":
+	case scenarios.DistFixed:
 		least = dist.Value
-	case "uniform":
+	case scenarios.DistUniform:
 		least = dist.Min
 		if dist.Max < dist.Min {
 			return fmt.Errorf("uniform max %d is below min %d", dist.Max, dist.Min)
 		}
-	case "lognormal":
+	case scenarios.DistLognormal:
 		var most int
 		least, most = clip(dist)
 		if dist.Median < 1 || dist.P95 < dist.Median {

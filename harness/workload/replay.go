@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aituner/opprof/harness/workload/trace"
@@ -30,7 +29,7 @@ func replay(phase scenarios.Phase) ([]Request, error) {
 			Index: i, Warmup: i < phase.Warmup.Requests, Text: row.Text, Chat: row.Chat,
 			MaxTokens: bounded(scaled(row.Output, s.ScaleTokens), s.MaxOutput),
 		}
-		if phase.Arrival.Kind == "trace" {
+		if phase.Arrival.Kind == scenarios.ArrivalTrace {
 			later := float64(row.At - rows[0].At)
 			requests[i].Offset = time.Duration(math.Round(later * phase.Arrival.Scale))
 		}
@@ -49,7 +48,7 @@ func readTrace(phase scenarios.Phase) ([]trace.Row, error) {
 	}
 	defer in.Close()
 	return trace.Read(in, s.Path, trace.Options{
-		Format: s.Format, Unit: s.TimeUnit, Times: phase.Arrival.Kind == "trace",
+		Format: s.Format, Unit: s.TimeUnit, Times: phase.Arrival.Kind == scenarios.ArrivalTrace,
 		Skip: s.Skip, Rows: phase.Warmup.Requests + s.Requests,
 	})
 }
@@ -127,9 +126,9 @@ func blocks(row trace.Row, phase scenarios.Phase) []int {
 // requests of the trace could not have.
 func longEnough(requests []Request, phase scenarios.Phase) error {
 	gated := ""
-	for _, m := range phase.Primary {
-		if strings.HasPrefix(m, "tpot_") {
-			gated = m
+	for _, name := range phase.Primary {
+		if m, _ := scenarios.FindMetric(name); m.Of == scenarios.TPOT {
+			gated = name
 		}
 	}
 	short := 0

@@ -72,12 +72,12 @@ func (w Workload) Warmup() int {
 // Expand reads the trace's file and nothing else; an error names the phase and
 // the key, or file and line.
 func Expand(phase scenarios.Phase) (Workload, error) {
-	w := Workload{Phase: phase.Name, Open: phase.Arrival.Kind != "closed"}
+	w := Workload{Phase: phase.Name, Open: phase.Arrival.Kind != scenarios.ArrivalClosed}
 	if err := check(phase); err != nil {
 		return w, fmt.Errorf("phase %s: %w", phase.Name, err)
 	}
 	made := synthetic
-	if phase.Source.Kind == "trace" {
+	if phase.Source.Kind == scenarios.SourceTrace {
 		made = replay
 	}
 	var err error
@@ -114,7 +114,7 @@ func Identity(id scenarios.Identity, low, high int) ([]Request, error) {
 func check(phase scenarios.Phase) error {
 	s, a := phase.Source, phase.Arrival
 	switch {
-	case s.Kind != "synthetic" && s.Kind != "trace":
+	case s.Kind != scenarios.SourceSynthetic && s.Kind != scenarios.SourceTrace:
 		return fmt.Errorf("source kind %q is not known: use synthetic or trace", s.Kind)
 	case s.Requests < 1:
 		return fmt.Errorf("source requests %d: at least 1 is needed", s.Requests)
@@ -124,7 +124,7 @@ func check(phase scenarios.Phase) error {
 	if err := checkArrival(a, s.Kind); err != nil {
 		return err
 	}
-	if s.Kind == "trace" {
+	if s.Kind == scenarios.SourceTrace {
 		return checkTrace(s)
 	}
 	for _, d := range []struct {
@@ -139,23 +139,23 @@ func check(phase scenarios.Phase) error {
 	return nil
 }
 
-func checkArrival(a scenarios.Arrival, source string) error {
+func checkArrival(a scenarios.Arrival, source scenarios.SourceKind) error {
 	switch a.Kind {
-	case "closed":
+	case scenarios.ArrivalClosed:
 		return nil
-	case "trace":
-		if source != "trace" {
+	case scenarios.ArrivalTrace:
+		if source != scenarios.SourceTrace {
 			return fmt.Errorf("arrival kind trace needs a source of kind trace, not %s", source)
 		}
 		if !(a.Scale > 0) || math.IsInf(a.Scale, 0) {
 			return fmt.Errorf("arrival scale %g: a positive factor is needed", a.Scale)
 		}
 		return nil
-	case "gamma":
+	case scenarios.ArrivalGamma:
 		if !(a.Burstiness > 0) || math.IsInf(a.Burstiness, 0) {
 			return fmt.Errorf("arrival burstiness %g: a positive number is needed", a.Burstiness)
 		}
-	case "constant", "poisson":
+	case scenarios.ArrivalConstant, scenarios.ArrivalPoisson:
 	default:
 		return fmt.Errorf("arrival kind %q is not known: use closed, poisson, constant, gamma or trace", a.Kind)
 	}

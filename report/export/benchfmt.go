@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/view"
 )
 
 // benchUnits are the units of the Go benchmark format.
@@ -21,9 +21,9 @@ func benchUnit(unit string) string { return cmp.Or(benchUnits[unit], unit) }
 // each run, phase and metric, in base units. benchstat compares the medians of
 // the arms without knowing the pairs, so this is not the gate, and the first
 // line says so.
-func Benchfmt(w io.Writer, v *report.View) error {
+func Benchfmt(w io.Writer, v *view.View) error {
 	_, err := fmt.Fprintf(w, "# unpaired, not the gate: the verdict is that of the pairs, and is %s\n# %s\n# read with: benchstat -col arm -ignore block FILE\n",
-		line(v.Result), line(v.Sentence))
+		line(v.Headline()), line(v.Sentence))
 	list := allSeries(v)
 	out := benchfmt.NewWriter(w)
 	for _, u := range benchDirections(list) {
@@ -54,10 +54,10 @@ func benchDirections(list []series) []*benchfmt.UnitMetadata {
 }
 
 // benchResults lists the lines run by run: blocks in order, in each its arms.
-func benchResults(v *report.View, list []series) []*benchfmt.Result {
+func benchResults(v *view.View, list []series) []*benchfmt.Result {
 	var lines []*benchfmt.Result
 	common := benchConfig("opbench", v.Tool, "campaign", v.Subject.Campaign, "scenario", v.Subject.Scenario, "plan", v.Subject.PlanHash,
-		"engine", v.Subject.Engine, "model", v.Subject.Model, "hardware", v.Subject.Hardware, "versions", v.Subject.Versions, "verdict", v.Result)
+		"engine", v.Subject.Engine, "model", v.Subject.Model, "hardware", v.Subject.Hardware, "versions", v.Subject.Versions, "verdict", v.Headline())
 	for _, s := range list {
 		for i, block := range s.blocks {
 			lines = append(lines, &benchfmt.Result{

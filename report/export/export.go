@@ -1,8 +1,9 @@
 // Package export writes what a campaign means in the formats of other tools:
 // JUnit XML, the Go benchmark format, records for the PyTorch benchmark
 // database (HUD), llm-d benchmark reports, and Parquet. Numbers and verdicts are
-// those of the view that package report made, rows those of the run directory;
-// nothing is judged here, and the same run directory gives the same bytes.
+// those of the view that package judge made; nothing is judged here. A view that
+// was read back from verdict.json gives the same bytes, and so does the same run
+// directory: only Parquet reads it, because its rows are not in the view.
 //
 // Every string that comes from a run is cut to one clean line, except in
 // Parquet, where it is data and only made valid UTF-8.
@@ -15,9 +16,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/stat"
-	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/report/view"
 )
 
 // RefusedError says that a format must not get the numbers of a campaign.
@@ -33,12 +33,17 @@ func (e *RefusedError) Error() string {
 }
 
 // measured refuses campaigns whose numbers a database would take for
-// measurements although they decide nothing.
-func measured(format string, v *report.View) error {
+// measurements although they decide nothing, and views without runs: those of a
+// verdict.json that was written before they were part of it.
+func measured(format string, v *view.View) error {
 	if v.Finished && v.Verdict != stat.Invalid {
+		if v.Measured == nil {
+			return fmt.Errorf("export %s: the view of %s has no runs: write its verdict.json again with opbench report --save",
+				format, line(v.Subject.Campaign))
+		}
 		return nil
 	}
-	return &RefusedError{Format: format, Result: line(v.Result), Code: v.ExitCode, Why: "a database of measurements must not get its numbers"}
+	return &RefusedError{Format: format, Result: line(v.Headline()), Code: v.ExitCode, Why: "a database of measurements must not get its numbers"}
 }
 
 // mostRunes bounds what is quoted from a run; verdict.json has it in full.
@@ -46,7 +51,7 @@ const mostRunes = 1000
 
 // line makes one short line of what comes from a run.
 func line(s string) string {
-	s = report.Line(s)
+	s = view.Line(s)
 	if utf8.RuneCountInString(s) <= mostRunes {
 		return s
 	}
@@ -78,13 +83,13 @@ func safeName(s string) string {
 
 // place is a metric where it stands in the view.
 type place struct {
-	*report.Metric
-	comparison *report.Comparison
-	phase      *report.Phase
+	*view.Metric
+	comparison *view.Comparison
+	phase      *view.Phase
 }
 
 // places lists all metrics of a view in its order.
-func places(v *report.View) []place {
+func places(v *view.View) []place {
 	var list []place
 	for i := range v.Comparisons {
 		c := &v.Comparisons[i]
@@ -109,7 +114,7 @@ type series struct {
 
 // allSeries lists every arm's metrics once: the baseline of several comparisons
 // has the same runs in each.
-func allSeries(v *report.View) []series {
+func allSeries(v *view.View) []series {
 	var list []series
 	seen := map[[3]string]bool{}
 	for _, m := range places(v) {
@@ -137,22 +142,21 @@ func seriesOf(m place, arm string) series {
 }
 
 // patchOf is the patch of an arm.
-func patchOf(v *report.View, arm string) report.Arm {
+func patchOf(v *view.View, arm string) view.Arm {
 	for _, a := range v.Subject.Arms {
 		if a.Name == arm {
 			return a
 		}
 	}
-	return report.Arm{}
+	return view.Arm{}
 }
 
-// validRuns are the runs of the accepted blocks, burn-in left out.
-func validRuns(c *results.Campaign) []*results.Attempt {
-	var list []*results.Attempt
-	for i := range c.Attempts {
-		if a := &c.Attempts[i]; a.Valid && !a.BurnIn && a.Damage == "" {
-			list = append(list, a)
+// settingsOf are those of an arm's server.
+func settingsOf(v *view.View, arm string) view.Settings {
+	for _, s := range v.Measured.Arms {
+		if s.Arm == arm {
+			return s
 		}
 	}
-	return list
+	return view.Settings{Arm: arm, TensorParallel: 1}
 }

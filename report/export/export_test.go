@@ -2,6 +2,7 @@ package export
 
 import (
 	"bytes"
+	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"io"
@@ -16,7 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/perf/benchfmt"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/view"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // fill puts s into every string below x and makes one element of every slice,
@@ -43,8 +45,8 @@ func fill(x reflect.Value, s string) {
 }
 
 // hostileView is a finished view whose every name is s.
-func hostileView(s string) *report.View {
-	v := &report.View{}
+func hostileView(s string) *view.View {
+	v := &view.View{}
 	fill(reflect.ValueOf(v).Elem(), s)
 	v.Finished = true
 	for i := range v.Comparisons {
@@ -59,8 +61,8 @@ func hostileView(s string) *report.View {
 	return v
 }
 
-// Whatever a run calls itself: the XML is well-formed, and the benchmark file
-// has its two lines.
+// Whatever a run calls itself: the XML is well-formed, the database gets its three
+// records, and the benchmark file has its two lines.
 func FuzzNames(f *testing.F) {
 	for _, s := range []string{
 		"plain", "a|b`c`<script>alert(1)</script> @someone", "]]>", "-->", "\x00\x1b[31m\u202e", "\xff\xfe", "Benchmark x 1 2 ns",
@@ -82,6 +84,12 @@ func FuzzNames(f *testing.F) {
 			}
 			require.NoError(t, err)
 		}
+
+		b.Reset()
+		require.NoError(t, HUD(&b, v))
+		var records []hudRecord
+		require.NoError(t, json.Unmarshal(b.Bytes(), &records))
+		assert.Len(t, records, 3, "two arms and their regression")
 
 		b.Reset()
 		require.NoError(t, Benchfmt(&b, v))
@@ -152,4 +160,13 @@ func TestToFileIsWholeOrNot(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "new", string(got))
 	require.Error(t, ToFile(filepath.Join(dir, "absent", "out"), func(io.Writer) error { return nil }))
+}
+
+// The names for HUD belong to metrics of the table: one that is called otherwise
+// would lose its name there without a word.
+func TestNamesForHUDAreThoseOfMetrics(t *testing.T) {
+	for name := range hudMetrics {
+		_, ok := scenarios.FindMetric(name)
+		assert.True(t, ok, name)
+	}
 }

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
-	"github.com/aituner/opprof/report"
-	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -54,7 +54,7 @@ var hudMetrics = map[string]string{
 	"e2e_p50": "median_e2el_ms", "e2e_p95": "p95_e2el_ms", "output_throughput": "tokens_per_second", "request_rate": "requests_per_second",
 }
 
-func hudName(m *report.Metric) string {
+func hudName(m *view.Metric) string {
 	if m.Unit == "s" {
 		return cmp.Or(hudMetrics[m.Name], m.Name+"_ms")
 	}
@@ -65,15 +65,15 @@ func hudName(m *report.Metric) string {
 // each arm, phase and metric its values by block, and for each comparison the
 // regression in percent by block with the margin as the target. It refuses a
 // campaign that is INVALID, not finished, or without metrics.
-func HUD(w io.Writer, c *results.Campaign, v *report.View) error {
+func HUD(w io.Writer, v *view.View) error {
 	if err := measured("hud", v); err != nil {
 		return err
 	}
 	list := allSeries(v)
 	if len(list) == 0 {
-		return &RefusedError{Format: "hud", Result: line(v.Result), Code: 2, Why: "it has no metrics"}
+		return &RefusedError{Format: "hud", Result: line(v.Headline()), Code: 2, Why: "it has no metrics"}
 	}
-	h := hud{c: c, v: v}
+	h := hud{v}
 	var records []hudRecord
 	for _, s := range list {
 		records = append(records, h.values(s))
@@ -91,10 +91,7 @@ func HUD(w io.Writer, c *results.Campaign, v *report.View) error {
 	return nil
 }
 
-type hud struct {
-	c *results.Campaign
-	v *report.View
-}
+type hud struct{ v *view.View }
 
 func (h *hud) values(s series) hudRecord {
 	factor := 1.0
@@ -119,7 +116,7 @@ func (h *hud) regression(m place) hudRecord {
 	info := h.info(m)
 	info["baseline"], info["candidate"] = line(m.comparison.Baseline), line(m.comparison.Candidate)
 	metric := hudMetric{Name: m.Name + "_regression_pct", Values: values, Target: &m.MarginPct, ExtraInfo: map[string]string{
-		"effect_pct": number(m.Effect), "lower_pct": number(m.Lower), "upper_pct": number(m.Upper), "gate": line(m.Result),
+		"effect_pct": number(m.Effect), "lower_pct": number(m.Lower), "upper_pct": number(m.Upper), "gate": line(m.Shown()),
 	}}
 	return h.record(m.comparison.Candidate, info, metric)
 }
@@ -130,7 +127,7 @@ func (h *hud) info(m place) map[string]string {
 	s := &h.v.Subject
 	return map[string]string{
 		"scenario": line(s.Scenario), "campaign": line(s.Campaign), "plan_hash": line(s.PlanHash), "phase": line(m.phase.Name), "load": line(m.phase.Load),
-		"pairs": strconv.Itoa(len(m.Pairs)), "primary": strconv.FormatBool(m.Primary), "result": line(h.v.Result),
+		"pairs": strconv.Itoa(len(m.Pairs)), "primary": strconv.FormatBool(m.Primary), "result": line(h.v.Headline()),
 		"simulated": strconv.FormatBool(h.v.Simulated), "hardware": line(s.Hardware), "opbench": line(h.v.Tool),
 	}
 }
@@ -142,63 +139,50 @@ func (h *hud) record(arm string, info map[string]string, metric hudMetric) hudRe
 		Metric:    metric,
 	}
 	info["args"] = h.args(arm, info["phase"])
-	server := h.server(arm)
-	if server == nil {
+	run := h.firstRun(arm)
+	if run == nil {
 		return r
 	}
-	r.Benchmark.Dtype = line(server.Backends["dtype"])
-	if version := line(server.Versions["vllm"]); version != "" && h.v.Subject.Engine == string(scenarios.EngineVLLM) {
-		r.Dependencies = map[string]hudDependency{"vllm": {Repo: "vllm-project/vllm", Version: version}}
+	r.Benchmark.Dtype = line(run.Dtype)
+	can := scenarios.EngineKind(h.v.Subject.Engine).Capabilities()
+	if version := line(run.EngineVersion); version != "" && can.Repository != "" {
+		r.Dependencies = map[string]hudDependency{can.Package: {Repo: can.Repository, Version: version}}
 	}
 	return r
 }
 
-// server is that of the arm's first valid run.
-func (h *hud) server(arm string) *results.Server {
-	for _, a := range validRuns(h.c) {
-		if a.Key.Arm == arm {
-			return &a.Run.Server
-		}
+// firstRun is the arm's first, nil if it has none.
+func (h *hud) firstRun(arm string) *view.MeasuredRun {
+	runs := h.v.Measured.Runs
+	if i := slices.IndexFunc(runs, func(r view.MeasuredRun) bool { return r.Arm == arm }); i >= 0 {
+		return &runs[i]
 	}
 	return nil
 }
 
 // args is the text of a JSON object with the settings that the dashboards group
-// by, under the names and, as there, with the values as strings.
+// by, under the names and, as there, with the values as strings. The phase is as
+// in the record.
 func (h *hud) args(arm, phase string) string {
-	s := &h.c.Plan.Scenario
-	args := map[string]string{"tensor_parallel_size": strconv.Itoa(tensorParallel(s, arm))}
-	for i := range s.Phases {
-		p := &s.Phases[i]
-		if line(p.Name) != phase {
+	args := map[string]string{"tensor_parallel_size": strconv.Itoa(settingsOf(h.v, arm).TensorParallel)}
+	for _, p := range h.v.Measured.Phases {
+		if line(p.Phase) != phase {
 			continue
 		}
 		args["request_rate"] = "inf"
-		if p.Arrival.Rate > 0 {
-			args["request_rate"] = strconv.FormatFloat(p.Arrival.Rate, 'g', -1, 64)
+		if p.Rate > 0 {
+			args["request_rate"] = strconv.FormatFloat(p.Rate, 'g', -1, 64)
 		}
-		if p.Arrival.Streams > 0 {
-			args["max_concurrency"] = strconv.Itoa(p.Arrival.Streams)
+		if p.Streams > 0 {
+			args["max_concurrency"] = strconv.Itoa(p.Streams)
 		}
-		if p.Source.PromptTokens.Kind == "fixed" {
-			args["random_input_len"] = strconv.Itoa(p.Source.PromptTokens.Value)
+		if d := p.PromptTokens; d != nil && d.Kind == "fixed" {
+			args["random_input_len"] = strconv.Itoa(d.Value)
 		}
-		if p.Source.OutputTokens.Kind == "fixed" {
-			args["random_output_len"] = strconv.Itoa(p.Source.OutputTokens.Value)
+		if d := p.OutputTokens; d != nil && d.Kind == "fixed" {
+			args["random_output_len"] = strconv.Itoa(d.Value)
 		}
 	}
 	text, _ := json.Marshal(args) // a map of strings
 	return string(text)
-}
-
-// tensorParallel is the tensor-parallel size that an arm's server was started
-// with; vLLM's default is 1.
-func tensorParallel(s *scenarios.Scenario, arm string) int {
-	const option = "tensor-parallel-size"
-	a, _ := s.Arm(arm)
-	n, err := strconv.Atoi(cmp.Or(a.Args[option], s.Engine.Args[option], "1"))
-	if err != nil {
-		return 1
-	}
-	return n
 }

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results/validity"
 )
 
@@ -19,7 +19,7 @@ import (
 // its words, or skipped if inconclusivePasses. What decides nothing is skipped.
 // A rule's case passes if the rule found nothing. There is a failure or an error
 // exactly if opbench gate gives another exit code than 0.
-func JUnit(w io.Writer, v *report.View, inconclusivePasses bool) error {
+func JUnit(w io.Writer, v *view.View, inconclusivePasses bool) error {
 	j := junit{view: v, lenient: inconclusivePasses}
 	doc := xmlSuites{Name: "opbench " + line(v.Subject.Scenario)}
 	doc.add(j.campaign())
@@ -42,7 +42,7 @@ func JUnit(w io.Writer, v *report.View, inconclusivePasses bool) error {
 
 // junit makes test cases of a view.
 type junit struct {
-	view    *report.View
+	view    *view.View
 	lenient bool
 }
 
@@ -67,12 +67,12 @@ func (j *junit) campaign() xmlSuite {
 	suite := xmlSuite{Name: "campaign", Properties: properties(
 		"campaign", s.Campaign, "scenario", s.Scenario, "purpose", s.Purpose, "plan_hash", s.PlanHash, "workload_hash", s.WorkloadHash,
 		"engine", s.Engine, "model", s.Model, "hardware", s.Hardware, "versions", s.Versions, "opbench", v.Tool, "rules", v.Rules,
-		"result", v.Result, "exit_code", strconv.Itoa(v.ExitCode), "error_rate", v.ErrorRate, "aa", v.AA, "reproduce", v.Reproduce)}
+		"result", v.Headline(), "exit_code", strconv.Itoa(v.ExitCode), "error_rate", v.ErrorRate, "aa", v.AA, "reproduce", v.Reproduce)}
 	if s.Date != "" {
 		suite.Timestamp = line(s.Date) + "T00:00:00"
 	}
 	t := xmlCase{Class: line(s.Scenario), Name: "verdict"}
-	j.grade(&t, v.Verdict, v.Result, v.Sentence)
+	j.grade(&t, v.Verdict, v.Headline(), v.Sentence)
 	if o := t.reason(); o != nil {
 		o.Text = lines(slices.Concat(v.Notes, v.Next, v.Needs))
 	}
@@ -80,8 +80,8 @@ func (j *junit) campaign() xmlSuite {
 	return suite
 }
 
-func (j *junit) comparison(c *report.Comparison) xmlSuite {
-	suite := xmlSuite{Name: line(c.Candidate) + " against " + line(c.Baseline), Properties: properties("result", c.Result, "identity", c.Identity)}
+func (j *junit) comparison(c *view.Comparison) xmlSuite {
+	suite := xmlSuite{Name: line(c.Candidate) + " against " + line(c.Baseline), Properties: properties("result", c.Result.String(), "identity", c.Identity)}
 	class := line(j.view.Subject.Scenario) + "." + suite.Name + "."
 	for _, p := range c.Phases {
 		for i := range p.Metrics {
@@ -97,24 +97,24 @@ func (j *junit) comparison(c *report.Comparison) xmlSuite {
 	return suite
 }
 
-func (j *junit) metric(c *report.Comparison, m *report.Metric, class string) xmlCase {
+func (j *junit) metric(c *view.Comparison, m *view.Metric, class string) xmlCase {
 	t := xmlCase{Class: class, Name: m.Label, Properties: properties("metric", m.Name, "unit", m.Unit,
 		"baseline", number(m.Baseline), "candidate", number(m.Candidate), "effect_pct", number(m.Effect), "lower_pct", number(m.Lower),
-		"upper_pct", number(m.Upper), "margin_pct", number(&m.MarginPct), "pairs", strconv.Itoa(len(m.Pairs)), "result", m.Result)}
+		"upper_pct", number(m.Upper), "margin_pct", number(&m.MarginPct), "pairs", strconv.Itoa(len(m.Pairs)), "result", m.Shown())}
 	words := m.Words(j.view)
 	switch {
 	case !m.Primary:
 		t.skip("not primary, decides nothing: " + words)
 	case !c.Gating:
-		t.skip("equal arms, not gated, " + m.Result + ": " + words)
+		t.skip("equal arms, not gated, " + m.Shown() + ": " + words)
 	case m.Control == nil:
-		j.grade(&t, m.Verdict, m.Result, words)
+		j.grade(&t, m.Verdict, m.Shown(), words)
 	case m.Control.Missed():
-		j.grade(&t, stat.Fail, m.Result, words)
+		j.grade(&t, stat.Fail, m.Shown(), words)
 	case !m.Control.Applied():
-		t.skip(m.Result + ": " + words)
+		t.skip(m.Shown() + ": " + words)
 	default:
-		j.grade(&t, stat.Pass, m.Result, m.Result+": "+words)
+		j.grade(&t, stat.Pass, m.Shown(), m.Shown()+": "+words)
 	}
 	if o := t.reason(); o != nil {
 		o.Text = lines(m.Remarks)
@@ -122,15 +122,12 @@ func (j *junit) metric(c *report.Comparison, m *report.Metric, class string) xml
 	return t
 }
 
-// reliability is decided like identity: by FAIL, not by INVALID.
-const reliability = "reliability"
-
 // checkNames are the validity rules, reliability, and the reasons of this
 // comparison that are neither: those that the report adds.
-func checkNames(c *report.Comparison) []string {
-	var names []string
-	for _, rule := range append(validity.Rules(), reliability) {
-		names = append(names, strings.ReplaceAll(rule, "-", " "))
+func checkNames(c *view.Comparison) []view.Reason {
+	var names []view.Reason
+	for _, rule := range append(validity.Rules(), validity.RuleReliability) {
+		names = append(names, view.Reason(rule.Words()))
 	}
 	for _, r := range slices.Concat(c.Failed, c.Invalid) {
 		if !slices.Contains(names, r.Name) {
@@ -140,22 +137,22 @@ func checkNames(c *report.Comparison) []string {
 	return names
 }
 
-func (j *junit) check(c *report.Comparison, name, class string) xmlCase {
-	t := xmlCase{Class: class, Name: line(name)}
+func (j *junit) check(c *view.Comparison, name view.Reason, class string) xmlCase {
+	t := xmlCase{Class: class, Name: line(string(name))}
 	failed, invalid := reasons(c.Failed, name), reasons(c.Invalid, name)
 	switch {
 	case failed == nil && invalid == nil:
 	case !c.Gating:
 		t.skip("equal arms, not gated: " + strings.Join(append(failed, invalid...), "; "))
 	case failed != nil:
-		j.grade(&t, stat.Fail, "FAIL("+name+")", strings.Join(failed, "; "))
+		j.grade(&t, stat.Fail, view.NewResult(stat.Fail, name).String(), strings.Join(failed, "; "))
 	default:
-		j.grade(&t, stat.Invalid, "INVALID("+name+")", strings.Join(invalid, "; "))
+		j.grade(&t, stat.Invalid, view.NewResult(stat.Invalid, name).String(), strings.Join(invalid, "; "))
 	}
 	return t
 }
 
-func reasons(list []report.Reason, name string) []string {
+func reasons(list []view.Finding, name view.Reason) []string {
 	var found []string
 	for _, r := range list {
 		if r.Name == name {
@@ -167,7 +164,7 @@ func reasons(list []report.Reason, name string) []string {
 
 // stalls decide only where they were flagged and the comparison did not pass
 // all the same: a positive control waits on purpose.
-func (j *junit) stalls(c *report.Comparison, class string) xmlCase {
+func (j *junit) stalls(c *view.Comparison, class string) xmlCase {
 	s := c.Stalls
 	t := xmlCase{Class: class, Name: "stalls"}
 	words := fmt.Sprintf("%d stall events against %d (p = %.2g)", s.Candidate, s.Baseline, s.P)
@@ -177,7 +174,7 @@ func (j *junit) stalls(c *report.Comparison, class string) xmlCase {
 	case !c.Gating:
 		t.skip("equal arms, not gated: " + words)
 	default:
-		j.grade(&t, stat.Inconclusive, "INCONCLUSIVE(stalls)", words)
+		j.grade(&t, stat.Inconclusive, view.NewResult(stat.Inconclusive, view.ReasonStalls).String(), words)
 	}
 	return t
 }

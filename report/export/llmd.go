@@ -1,23 +1,19 @@
 package export
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"time"
 
-	"gonum.org/v1/gonum/stat"
-
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
-	"github.com/aituner/opprof/results/metrics"
-	"github.com/aituner/opprof/scenarios"
 )
 
 // llmdVersion is the version of llm-d's benchmark report that LLMD writes.
@@ -31,22 +27,23 @@ type object map[string]any
 // reports, because quantiles of several runs have no common value. Statistics
 // are over the successful timed requests, with the definitions of package
 // metrics. It refuses a campaign that is INVALID or not finished.
-func LLMD(dir string, c *results.Campaign, v *report.View) error {
+func LLMD(dir string, v *view.View) error {
 	if err := measured("llmd", v); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	l := llmd{plan: c.Plan, view: v}
-	for _, a := range validRuns(c) {
-		for i := range a.Run.Phases {
-			p := &a.Run.Phases[i]
-			name := safeName(a.Key.Block) + "-" + safeName(a.Key.Arm) + "-" + safeName(p.Name) + ".json"
+	l := llmd{v}
+	for i := range v.Measured.Runs {
+		r := &v.Measured.Runs[i]
+		for j := range r.Phases {
+			p := &r.Phases[j]
+			name := safeName(r.Block) + "-" + safeName(r.Arm) + "-" + safeName(p.Phase) + ".json"
 			err := ToFile(filepath.Join(dir, name), func(w io.Writer) error {
 				enc := json.NewEncoder(w)
 				enc.SetIndent("", "  ")
-				return enc.Encode(l.report(a, p))
+				return enc.Encode(l.report(r, p))
 			})
 			if err != nil {
 				return err
@@ -56,31 +53,31 @@ func LLMD(dir string, c *results.Campaign, v *report.View) error {
 	return nil
 }
 
-type llmd struct {
-	plan *results.Plan
-	view *report.View
-}
+type llmd struct{ view *view.View }
 
-func (l *llmd) report(a *results.Attempt, p *results.Phase) object {
+func (l *llmd) report(r *view.MeasuredRun, p *view.MeasuredPhase) object {
 	return object{
 		"version":  llmdVersion,
-		"run":      l.run(a, p),
-		"scenario": object{"stack": []object{l.component(a)}, "load": l.load(a, p)},
-		"results":  object{"request_performance": object{"aggregate": performance(a, p.Name)}},
+		"run":      l.run(r, p),
+		"scenario": object{"stack": []object{l.component(r)}, "load": l.load(p)},
+		"results":  object{"request_performance": object{"aggregate": performance(p)}},
 	}
 }
 
-func (l *llmd) run(a *results.Attempt, p *results.Phase) object {
+func (l *llmd) run(r *view.MeasuredRun, p *view.MeasuredPhase) object {
 	s := &l.view.Subject
-	keywords := []string{"opbench", "scenario " + line(s.Scenario), "arm " + line(a.Key.Arm), "block " + line(a.Key.Block), "phase " + line(p.Name)}
+	keywords := []string{
+		"opbench", "scenario " + line(s.Scenario), "arm " + line(r.Arm), "block " + line(r.Block), "phase " + line(p.Phase),
+	}
 	if l.view.Simulated {
 		keywords = append(keywords, "simulated engine, not vLLM")
 	}
-	start, end := time.Unix(0, p.TimedStartNS).UTC(), time.Unix(0, p.TimedEndNS).UTC()
+	start, end := time.Unix(0, p.StartNS).UTC(), time.Unix(0, p.EndNS).UTC()
+	key := results.Key{Block: r.Block, Attempt: r.Attempt, Arm: r.Arm}
 	return object{
-		"uid":         line(s.Campaign + "/" + a.Key.Dir() + "/" + p.Name),
+		"uid":         line(s.Campaign + "/" + key.Dir() + "/" + p.Phase),
 		"eid":         line(s.PlanHash),
-		"description": line(l.view.Result + ": " + l.view.Sentence),
+		"description": line(l.view.Headline() + ": " + l.view.Sentence),
 		"keywords":    keywords,
 		"time": object{
 			"start": start.Format(time.RFC3339Nano), "end": end.Format(time.RFC3339Nano),
@@ -90,164 +87,120 @@ func (l *llmd) run(a *results.Attempt, p *results.Phase) object {
 }
 
 // component is the arm's server.
-func (l *llmd) component(a *results.Attempt) object {
-	s := &l.plan.Scenario
-	arm, _ := s.Arm(a.Key.Arm)
-	args := cleanMap(s.Engine.Args, arm.Args)
-	env := cleanMap(s.Engine.Env, arm.Env)
-	config, _ := json.Marshal([]any{arm.Patch, l.plan.Patches[arm.Patch], args, env}) // strings
+func (l *llmd) component(r *view.MeasuredRun) object {
+	asked, arm := settingsOf(l.view, r.Arm), patchOf(l.view, r.Arm)
+	args, env := cleanMap(asked.Args), cleanMap(asked.Env)
+	config, _ := json.Marshal([]any{arm.Patch, arm.PatchSHA256, args, env}) // strings
 	sum := sha256.Sum256(config)
-	accelerator, count := a.Environment.CPUModel, 0
-	if gpus := a.Environment.GPUs; len(gpus) > 0 {
-		accelerator, count = gpus[0], max(len(a.Environment.Boards), 1)
-	}
-	version := a.Run.Server.Versions["vllm"]
-	if version == "" {
-		version = "unknown"
-	}
 	return object{
-		"metadata": object{"label": line(arm.Name), "cfg_id": hex.EncodeToString(sum[:]), "description": "patch " + line(arm.Patch)},
+		"metadata": object{
+			"label": line(arm.Name), "cfg_id": hex.EncodeToString(sum[:]), "description": "patch " + line(arm.Patch),
+		},
 		"standardized": object{
-			"kind": "inference_engine", "tool": line(a.Run.Server.Engine), "tool_version": line(version), "role": "replica", "replicas": 1,
+			"kind": "inference_engine", "role": "replica", "replicas": 1,
+			"tool": line(r.Engine), "tool_version": cmp.Or(line(r.EngineVersion), "unknown"),
 			"model": object{"name": line(l.view.Subject.Model)},
 			"accelerator": object{
-				"model": line(accelerator), "count": count, "parallelism": object{"tp": max(tensorParallel(s, arm.Name), 0)},
+				"model": line(r.Accelerator), "count": r.GPUs, "parallelism": object{"tp": max(asked.TensorParallel, 0)},
 			},
 		},
 		"native": object{"args": args, "envars": env},
 	}
 }
 
-// cleanMap joins maps, the later ones first, with clean names and values.
-func cleanMap(list ...map[string]string) map[string]string {
+// cleanMap has clean names and values.
+func cleanMap(list []view.Setting) map[string]string {
 	out := map[string]string{}
-	for _, m := range list {
-		for _, k := range slices.Sorted(maps.Keys(m)) {
-			out[line(k)] = line(m[k])
-		}
+	for _, s := range list {
+		out[line(s.Name)] = line(s.Value)
 	}
 	return out
 }
 
-func (l *llmd) load(a *results.Attempt, p *results.Phase) object {
-	stage := slices.IndexFunc(l.plan.Scenario.Phases, func(x scenarios.Phase) bool { return x.Name == p.Name })
+func (l *llmd) load(p *view.MeasuredPhase) object {
+	phases := l.view.Measured.Phases
+	stage := slices.IndexFunc(phases, func(w view.Workload) bool { return w.Phase == p.Phase })
+	mean := 0.0
+	if p.PromptTokens != nil {
+		mean = p.PromptTokens.Mean
+	}
 	load := object{
 		"tool": "opbench", "tool_version": line(l.view.Tool), "source": "random", "stage": max(stage, 0),
-		"input_seq_len": object{"distribution": "other", "value": mean(timed(a, p.Name), promptTokens)},
+		"input_seq_len": object{"distribution": "other", "value": mean},
 	}
 	if stage >= 0 {
-		planned := &l.plan.Scenario.Phases[stage]
-		if d := sequence(planned.Source.PromptTokens); d != nil {
-			load["input_seq_len"] = d
+		planned := &phases[stage]
+		if d := planned.PromptTokens; d != nil {
+			load["input_seq_len"] = sequence(d)
 		}
-		if d := sequence(planned.Source.OutputTokens); d != nil {
-			load["output_seq_len"] = d
+		if d := planned.OutputTokens; d != nil {
+			load["output_seq_len"] = sequence(d)
 		}
-		if planned.Arrival.Rate > 0 {
-			load["rate_qps"] = planned.Arrival.Rate
+		if planned.Rate > 0 {
+			load["rate_qps"] = planned.Rate
 		}
-		if planned.Arrival.Streams > 0 {
-			load["concurrency"] = planned.Arrival.Streams
+		if planned.Streams > 0 {
+			load["concurrency"] = planned.Streams
 		}
 	}
 	return object{
-		"metadata":     object{"cfg_id": line(l.plan.WorkloadSHA256)},
+		"metadata":     object{"cfg_id": line(l.view.Subject.WorkloadHash)},
 		"standardized": load,
 		"native":       object{},
 	}
 }
 
-// sequence is a planned distribution of lengths, nil where a trace gives them.
-func sequence(d scenarios.Dist) object {
+// sequence is a planned distribution of lengths.
+func sequence(d *view.Lengths) object {
 	switch d.Kind {
 	case "fixed":
 		return object{"distribution": "fixed", "value": d.Value}
 	case "uniform":
 		return object{"distribution": "uniform", "value": float64(d.Min+d.Max) / 2, "min": d.Min, "max": d.Max}
-	case "lognormal":
-		return object{"distribution": "other", "value": d.Median, "min": d.Min, "max": d.Max}
 	}
-	return nil
+	return object{"distribution": "other", "value": d.Median, "min": d.Min, "max": d.Max}
 }
 
-// timed are the timed requests of a phase.
-func timed(a *results.Attempt, phase string) []results.Request {
-	return slices.DeleteFunc(slices.Clone(a.Requests), func(r results.Request) bool { return r.Phase != phase || r.Warmup })
-}
-
-// quantity is a number of one request; ok is false where it is not defined.
-type quantity func(*results.Request) (value float64, ok bool)
-
-func promptTokens(r *results.Request) (float64, bool) { return float64(r.PromptTokens), true }
-
-func outputTokens(r *results.Request) (float64, bool) { return float64(r.OutputTokens), true }
-
-func collect(requests []results.Request, of quantity) []float64 {
-	var values []float64
-	for i := range requests {
-		if x, ok := of(&requests[i]); ok && requests[i].OK() {
-			values = append(values, x)
-		}
-	}
-	slices.Sort(values)
-	return values
-}
-
-func mean(requests []results.Request, of quantity) float64 {
-	values := collect(requests, of)
-	if len(values) == 0 {
-		return 0
-	}
-	return stat.Mean(values, nil)
-}
-
-func performance(a *results.Attempt, phase string) object {
-	requests := timed(a, phase)
-	failures := 0
-	for i := range requests {
-		if !requests[i].OK() {
-			failures++
-		}
-	}
+func performance(p *view.MeasuredPhase) object {
 	throughput := object{}
-	values, _ := metrics.Compute(requests)
-	for _, rate := range []struct{ name, metric, units string }{
-		{"output_token_rate", "output_throughput", "tokens/s"}, {"request_rate", "request_rate", "queries/s"},
-	} {
-		if x, ok := values[rate.metric]; ok {
-			throughput[rate.name] = object{"units": rate.units, "mean": x}
+	for _, rate := range []struct {
+		name, units string
+		value       float64
+	}{{"output_token_rate", "tokens/s", p.OutputThroughput}, {"request_rate", "queries/s", p.RequestRate}} {
+		if rate.value > 0 {
+			throughput[rate.name] = object{"units": rate.units, "mean": rate.value}
 		}
 	}
 	return object{
 		"requests": object{
-			"total": len(requests), "failures": failures,
-			"input_length": statistics("count", collect(requests, promptTokens)), "output_length": statistics("count", collect(requests, outputTokens)),
+			"total": p.Requests, "failures": p.Failed,
+			"input_length": statistics("count", p.PromptTokens), "output_length": statistics("count", p.OutputTokens),
 		},
 		"latency": object{
-			"time_to_first_token":   statistics("s", collect(requests, metrics.TTFT)),
-			"time_per_output_token": statistics("s/token", collect(requests, metrics.TPOT)),
-			"request_latency":       statistics("s", collect(requests, metrics.EndToEnd)),
+			"time_to_first_token":   statistics("s", p.TTFT),
+			"time_per_output_token": statistics("s/token", p.TPOT),
+			"request_latency":       statistics("s", p.EndToEnd),
 		},
 		"throughput": throughput,
 	}
 }
 
-// llmdQuantiles are those of the report's statistics.
-var llmdQuantiles = map[string]float64{
-	"p0p1": 0.001, "p1": 0.01, "p5": 0.05, "p10": 0.1, "p25": 0.25, "p50": 0.5, "p75": 0.75, "p90": 0.9, "p95": 0.95, "p99": 0.99, "p99p9": 0.999,
+// llmdQuantiles name those of a summary, in its order.
+var llmdQuantiles = [len(view.SummaryQuantiles)]string{
+	"p0p1", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99p9",
 }
 
-// statistics sums up ascending values; without any it is null.
-func statistics(units string, values []float64) any {
-	if len(values) == 0 {
+// statistics are those of a summary; without one they are null.
+func statistics(units string, s *view.Summary) any {
+	if s == nil {
 		return nil
 	}
-	out := object{"units": units, "mean": stat.Mean(values, nil), "min": values[0], "max": values[len(values)-1]}
-	if len(values) > 1 {
-		out["stddev"] = stat.StdDev(values, nil)
+	out := object{"units": units, "mean": s.Mean, "min": s.Min, "max": s.Max}
+	if s.SD != nil {
+		out["stddev"] = *s.SD
 	}
-	for name, p := range llmdQuantiles {
-		out[name] = metrics.Quantile(values, p)
+	for i, name := range llmdQuantiles {
+		out[name] = s.Quantile(i)
 	}
 	return out
 }

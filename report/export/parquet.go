@@ -10,7 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
 )
@@ -60,12 +60,12 @@ func (t *table[T]) close() error {
 // are not damaged, void and burn-in runs included; the column valid says which ones were accepted.
 // Pairs are those of the view. notes name the step files that are not there or
 // cannot be read to their end: what could be read is in the table.
-func Parquet(dir string, c *results.Campaign, v *report.View) (notes []string, err error) {
+func Parquet(dir string, c *results.Campaign, v *view.View) (notes []string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, err
 	}
 	about := map[string]string{
-		"opbench.version": v.Tool, "opbench.campaign": v.Subject.Campaign, "opbench.plan_hash": v.Subject.PlanHash, "opbench.result": v.Result,
+		"opbench.version": v.Tool, "opbench.campaign": v.Subject.Campaign, "opbench.plan_hash": v.Subject.PlanHash, "opbench.result": v.Headline(),
 	}
 	for _, f := range []struct {
 		name  string
@@ -166,14 +166,15 @@ func requestOf(a *results.Attempt, r *results.Request) requestRow {
 	return row
 }
 
-func defined(r *results.Request, of quantity) *float64 {
+// defined is a number of a request, nil where it has none.
+func defined(r *results.Request, of func(*results.Request) (value float64, ok bool)) *float64 {
 	if x, ok := of(r); ok {
 		return &x
 	}
 	return nil
 }
 
-// pairRow is one pair of runs: a report.Pair with its place.
+// pairRow is one pair of runs: a view.Pair with its place.
 type pairRow struct {
 	Baseline       string  `parquet:"baseline_arm,dict"`
 	Candidate      string  `parquet:"candidate_arm,dict"`
@@ -190,13 +191,13 @@ type pairRow struct {
 	Result         string  `parquet:"result,optional,dict"` // of the metric
 }
 
-func writePairs(t *table[pairRow], v *report.View) error {
+func writePairs(t *table[pairRow], v *view.View) error {
 	for _, m := range places(v) {
 		for _, p := range m.Pairs {
 			err := t.add(pairRow{
 				Baseline: text(m.comparison.Baseline), Candidate: text(m.comparison.Candidate), Phase: text(m.phase.Name),
 				Metric: m.Name, Unit: m.Unit, Better: m.Better, Primary: m.Primary, Block: text(p.Block), BaselineFirst: p.BaselineFirst,
-				BaselineValue: p.Baseline, CandidateValue: p.Candidate, Effect: p.Effect, Result: text(m.Result),
+				BaselineValue: p.Baseline, CandidateValue: p.Candidate, Effect: p.Effect, Result: text(m.Shown()),
 			})
 			if err != nil {
 				return err

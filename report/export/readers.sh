@@ -26,8 +26,8 @@ if [ "$(cat "$dest/stamp" 2>/dev/null)" != "$packages" ]; then
 fi
 
 cd "$root"
-CGO_ENABLED=0 go build -o "$dest/" ./bench golang.org/x/perf/cmd/benchstat
-opbench=$dest/bench
+CGO_ENABLED=0 go build -o "$dest/" ./bench/opbench golang.org/x/perf/cmd/benchstat
+opbench=$dest/opbench
 
 # read_exports NAME VERDICT: what lies in $dest/out/NAME, by its file names.
 read_exports() {
@@ -44,7 +44,7 @@ read_exports() {
 
 rm -rf "$dest/out"
 for campaign in results/campaigns/*/; do
-	[ -e "$campaign/plan.json" ] || continue
+	[ -e "$campaign/campaign.tar.zst" ] || continue
 	name=$(basename "$campaign")
 	mkdir -p "$dest/out/$name"
 	for format in junit benchfmt hud llmd parquet; do
@@ -59,12 +59,12 @@ for verdict in pass fail inconclusive invalid; do
 	cp "$here/testdata/$verdict.junit.xml" "$dest/out/$verdict/junit"
 	cp "$here/testdata/$verdict.bench.txt" "$dest/out/$verdict/benchfmt"
 	if [ "$verdict" != invalid ]; then cp "$here/testdata/$verdict.hud.json" "$dest/out/$verdict/hud"; fi
-	read_exports "$verdict" "report/testdata/$verdict.json"
+	read_exports "$verdict" "report/page/testdata/$verdict.json"
 done
 
 # The comparison can fail: one digit is changed in each format.
 broken() {
-	if "$dest/venv/bin/python" "$here/testdata/readers.py" "report/testdata/pass.json" "--$1" "$2" 2>/dev/null; then
+	if "$dest/venv/bin/python" "$here/testdata/readers.py" "report/page/testdata/pass.json" "--$1" "$2" 2>/dev/null; then
 		echo "readers.sh: a changed number in $1 was not found" >&2
 		exit 1
 	fi

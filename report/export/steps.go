@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path"
 	"path/filepath"
 
 	"github.com/aituner/opprof/results"
@@ -31,7 +33,7 @@ func Steps(w io.Writer, format string, paths []string) ([]steps.File, error) {
 	}
 	var files []steps.File
 	for _, path := range paths {
-		file, err := scan(path, out.add)
+		file, err := scan(results.Folder(filepath.Dir(path)), filepath.Base(path), out.add)
 		if err != nil {
 			return nil, err
 		}
@@ -41,9 +43,9 @@ func Steps(w io.Writer, format string, paths []string) ([]steps.File, error) {
 }
 
 // scan gives every record of a step file as a row.
-func scan(path string, add func(stepRow) error) (steps.File, error) {
-	name := filepath.Base(path)
-	r, err := steps.Open(path)
+func scan(files fs.FS, file string, add func(stepRow) error) (steps.File, error) {
+	name := path.Base(file)
+	r, err := steps.Open(files, file)
 	if err != nil {
 		return steps.File{Name: name}, err
 	}
@@ -75,11 +77,11 @@ func writeSteps(t *table[runStepRow], c *results.Campaign) (notes []string, err 
 		add := func(row stepRow) error { return t.add(runStepRow{run, row}) }
 		for _, f := range a.Run.Steps.Files {
 			name := a.Key.Dir() + "/" + f.Name
-			if c.Thinned[name] || !filepath.IsLocal(f.Name) {
+			if c.Thinned[name] || !fs.ValidPath(f.Name) {
 				notes = append(notes, name+": not in the run directory")
 				continue
 			}
-			_, err := scan(filepath.Join(results.RunPath(c.Dir, a.Key), filepath.FromSlash(f.Name)), add)
+			_, err := scan(c.RunFiles(a.Key), f.Name, add)
 			if damage := (*steps.DamageError)(nil); errors.As(err, &damage) {
 				notes = append(notes, fmt.Sprintf("%s: nothing from line %d on: %s", name, damage.Line, damage.Reason))
 			} else if err != nil {

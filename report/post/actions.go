@@ -7,14 +7,15 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/render"
 	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/report/view"
 )
 
 // Summary appends the report to the file of a job's summary: what needs no token,
 // and so what the pull request of a fork shows.
 func (r Result) Summary(path string) error {
-	return appendTo(path, fit(report.Sections(r.View), safeLink(r.Link), SummaryBudget)+"\n")
+	return appendTo(path, fit(render.Sections(r.View), safeLink(r.Link), SummaryBudget)+"\n")
 }
 
 // Output appends what a later step may ask for to the file of a step's output:
@@ -22,7 +23,7 @@ func (r Result) Summary(path string) error {
 func (r Result) Output(path string) error {
 	var b strings.Builder
 	for _, o := range []struct{ name, value string }{
-		{"verdict", string(r.View.Verdict)}, {"result", r.View.Result}, {"exit_code", fmt.Sprint(r.View.ExitCode)}, {"plan", r.View.Subject.PlanHash},
+		{"verdict", string(r.View.Verdict)}, {"result", r.View.Headline()}, {"exit_code", fmt.Sprint(r.View.ExitCode)}, {"plan", r.View.Subject.PlanHash},
 	} {
 		fmt.Fprintf(&b, "%s=%s\n", o.name, strings.NewReplacer("\r", " ", "\n", " ").Replace(o.value))
 	}
@@ -61,13 +62,13 @@ func (r Result) Annotate(w io.Writer) error {
 		lines = append(lines[:mostAnnotations-1], command("error", "opbench", fmt.Sprintf("%d more metrics failed; see the report", more+1)))
 	}
 	if len(lines) == 0 && !r.passes() {
-		lines = append(lines, command("error", "opbench: "+r.View.Result, r.View.Sentence))
+		lines = append(lines, command("error", "opbench: "+r.View.Headline(), r.View.Sentence))
 	}
 	_, err := io.WriteString(w, strings.Join(lines, ""))
 	return err
 }
 
-func failure(c report.Comparison, m report.Metric) string {
+func failure(c view.Comparison, m view.Metric) string {
 	text := fmt.Sprintf("%s against %s costs more than %g %%", c.Candidate, c.Baseline, m.MarginPct)
 	if m.Effect != nil && m.Lower != nil {
 		text += fmt.Sprintf(": %+.2f %%, at least %+.2f %%", *m.Effect, *m.Lower)

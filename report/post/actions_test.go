@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/view"
 )
 
 // Earlier steps of a job have written there, too.
@@ -20,7 +20,7 @@ func TestSummaryIsAppended(t *testing.T) {
 	require.NoError(t, r.Summary(path))
 	r.View.Sentence = strings.Repeat(hostile, 5000/len(hostile))
 	for range 300 {
-		r.View.Aborted = append(r.View.Aborted, report.Aborted{Why: r.View.Sentence})
+		r.View.Aborted = append(r.View.Aborted, view.Aborted{Why: r.View.Sentence})
 	}
 	require.NoError(t, r.Summary(path))
 	data, err := os.ReadFile(path)
@@ -33,11 +33,11 @@ func TestSummaryIsAppended(t *testing.T) {
 func TestOutput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "output")
 	r := result(t, "fail")
-	r.View.Result = "FAIL\nexit_code=0"
+	r.View.Result = view.NewResult("FAIL", "a\nexit_code=0")
 	require.NoError(t, r.Output(path))
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	assert.Equal(t, "verdict=FAIL\nresult=FAIL exit_code=0\nexit_code=10\nplan="+r.View.Subject.PlanHash+"\n", string(data))
+	assert.Equal(t, "verdict=FAIL\nresult=FAIL(a exit_code=0)\nexit_code=10\nplan="+r.View.Subject.PlanHash+"\n", string(data))
 }
 
 func annotations(t *testing.T, r Result) []string {

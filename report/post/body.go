@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/render"
 )
 
 // Budgets in bytes. GitHub takes 65 536 characters in a comment or a check run
@@ -17,7 +17,7 @@ const (
 
 // fit joins sections up to a budget. Whole sections are left out, those first
 // that matter least, and named at the end; the verdict always stays.
-func fit(all []report.Section, link string, budget int) string {
+func fit(all []render.Section, link string, budget int) string {
 	kept := slices.Clone(all)
 	var out []string
 	for size(kept, out, link) > budget {
@@ -37,7 +37,7 @@ func fit(all []report.Section, link string, budget int) string {
 	return b.String() + leftOut(out, link)
 }
 
-func size(kept []report.Section, out []string, link string) int {
+func size(kept []render.Section, out []string, link string) int {
 	n := len(leftOut(out, link))
 	for _, s := range kept {
 		n += len(s.Text)
@@ -46,7 +46,7 @@ func size(kept []report.Section, out []string, link string) int {
 }
 
 // leastKept is the last of the sections of the lowest rank, or -1.
-func leastKept(kept []report.Section) int {
+func leastKept(kept []render.Section) int {
 	least := -1
 	for i, s := range kept {
 		if s.Keep > 0 && (least < 0 || s.Keep <= kept[least].Keep) {
@@ -76,7 +76,7 @@ func (r Result) comment(t Target, budget int) string {
 	foot := "\n" + r.origin(t, link)
 	mark := mark{Key: r.Key, Order: r.Order, SHA: t.SHA, Plan: r.View.Subject.PlanHash}
 	room := budget - len(foot) - markRoom
-	body := fit(report.Sections(r.View), link, room) + foot
+	body := fit(render.Sections(r.View), link, room) + foot
 	return body + mark.seal(body)
 }
 

@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/render"
+	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/report/view"
 )
 
 func TestCommentHasEverything(t *testing.T) {
@@ -60,7 +62,7 @@ func TestBudget(t *testing.T) {
 	log := strings.Repeat(hostile, 300_000/len(hostile)+1)
 	r := result(t, "fail")
 	for i := range 30 {
-		r.View.Aborted = append(r.View.Aborted, report.Aborted{Block: "0001", Attempt: i + 1, Arm: "on", Why: log[:5000]})
+		r.View.Aborted = append(r.View.Aborted, view.Aborted{Block: "0001", Attempt: i + 1, Arm: "on", Why: log[:5000]})
 	}
 	r.View.Aborted[0].Why = log
 	body := r.Comment(target)
@@ -70,11 +72,11 @@ func TestBudget(t *testing.T) {
 	assert.Regexp(t, `_Left out to keep this short: .*Environment; Pairs in run order; .*Validity and runs\. The whole report: \[the job\]`, body)
 	wellFormed(t, body)
 
-	r.View.Sentence, r.View.Result = log, "INVALID("+log+")"
+	r.View.Sentence, r.View.Result = log, view.NewResult(stat.Invalid, view.Reason(log))
 	r.View.Notes = slices.Repeat([]string{log}, 10)
 	body = r.Comment(target)
 	assert.LessOrEqual(t, len(body), CommentBudget)
-	assert.True(t, strings.HasPrefix(body, "> [!CAUTION]\n> **INVALID("))
+	assert.True(t, strings.HasPrefix(body, "> [!IMPORTANT]\n> **INVALID("))
 	assert.Contains(t, body, "; notes. The whole report")
 	wellFormed(t, body)
 	wellFormed(t, r.comment(target, CommentBudget/4))
@@ -91,9 +93,9 @@ func wellFormed(t *testing.T, body string) {
 }
 
 func TestFitDropsByRank(t *testing.T) {
-	var all []report.Section
+	var all []render.Section
 	for i, keep := range []int{0, 9, 2, 2, 5} {
-		all = append(all, report.Section{Title: fmt.Sprint("s", i), Text: strings.Repeat(fmt.Sprint(i), 100) + "\n", Keep: keep})
+		all = append(all, render.Section{Title: fmt.Sprint("s", i), Text: strings.Repeat(fmt.Sprint(i), 100) + "\n", Keep: keep})
 	}
 	assert.NotContains(t, fit(all, "", 505), "Left out")
 	assert.Contains(t, fit(all, "", 504), "short: s3. The")

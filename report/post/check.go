@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-github/v62/github"
 
-	"github.com/aituner/opprof/report"
+	"github.com/aituner/opprof/report/render"
 	"github.com/aituner/opprof/report/stat"
 )
 
@@ -110,7 +110,7 @@ func (r Result) newCheck(t Target) github.CreateCheckRunOptions {
 	opts := github.CreateCheckRunOptions{
 		Name: CheckName(r.Key), HeadSHA: t.SHA, Status: github.String("completed"), Conclusion: github.String(r.conclusion()),
 		ExternalID: github.String(externalPrefix + r.Order.String()),
-		Output:     &github.CheckRunOutput{Title: github.String(r.title()), Summary: github.String(fit(report.Sections(r.View), link, CommentBudget))},
+		Output:     &github.CheckRunOutput{Title: github.String(r.title()), Summary: github.String(fit(render.Sections(r.View), link, CommentBudget))},
 	}
 	if link != "" {
 		opts.DetailsURL = &link

@@ -31,7 +31,7 @@ func TestConclusions(t *testing.T) {
 		assert.Equal(t, "completed", check.Status)
 		assert.Equal(t, head, check.HeadSHA)
 		assert.Equal(t, "opbench / paired", check.Name)
-		assert.Equal(t, r.View.Result, check.Output.Title)
+		assert.Equal(t, r.View.Headline(), check.Output.Title)
 		assert.Contains(t, check.Output.Summary, "> [!")
 		assert.Equal(t, c.state, w.State().Statuses[0].State, c.name)
 	}
@@ -39,7 +39,7 @@ func TestConclusions(t *testing.T) {
 	lenient.Lenient = true
 	assert.Equal(t, "success", lenient.conclusion())
 	assert.Equal(t, "INCONCLUSIVE (counts as passed)", lenient.title())
-	lenient.View = view(t, "invalid")
+	lenient.View = saved(t, "invalid")
 	assert.Equal(t, "failure", lenient.conclusion())
 }
 

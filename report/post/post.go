@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/report/view"
 )
 
 // Target is where a result belongs.
@@ -37,7 +37,7 @@ func (t Target) String() string { return fmt.Sprintf("%s/%s", t.Owner, t.Repo) }
 
 // Result is what is posted.
 type Result struct {
-	View *report.View
+	View *view.View
 	// Key tells the results of one pull request apart: one comment, one check run
 	// for each. Usually the name of the scenario.
 	Key   string
@@ -98,7 +98,7 @@ func (r Result) passes() bool {
 
 // title is the first line of a check run.
 func (r Result) title() string {
-	title := r.View.Result
+	title := r.View.Headline()
 	if r.View.Verdict == stat.Inconclusive && r.Lenient {
 		title += " (counts as passed)"
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/aituner/opprof/report"
 	"github.com/aituner/opprof/report/post/fakegithub"
+	"github.com/aituner/opprof/report/view"
 )
 
 const (
@@ -30,18 +30,18 @@ var (
 	noon   = time.Date(2026, 12, 4, 12, 0, 0, 0, time.UTC)
 )
 
-// view is a published form of a report: FAIL, PASS and so on by file.
-func view(t *testing.T, name string) *report.View {
+// saved is a published form of a report: FAIL, PASS and so on by file.
+func saved(t *testing.T, name string) *view.View {
 	t.Helper()
-	data, err := os.ReadFile("../testdata/" + name + ".json")
+	data, err := os.ReadFile("../page/testdata/" + name + ".json")
 	require.NoError(t, err)
-	var v report.View
+	var v view.View
 	require.NoError(t, json.Unmarshal(data, &v))
 	return &v
 }
 
 func result(t *testing.T, name string) Result {
-	return Result{View: view(t, name), Key: "paired", Order: Order{noon, 10, 1}, Link: "https://ci.example/runs/10"}
+	return Result{View: saved(t, name), Key: "paired", Order: Order{noon, 10, 1}, Link: "https://ci.example/runs/10"}
 }
 
 // clock is a time that passes only by waiting.

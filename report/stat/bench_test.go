@@ -5,7 +5,7 @@ import "testing"
 func benchmarkExact(b *testing.B, n int) {
 	d := aircond[:n]
 	for b.Loop() {
-		if _, err := BootstrapT(d, .95, 0); err != nil {
+		if _, err := bootstrapT(d, .95, 0); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -24,7 +24,7 @@ func BenchmarkAnalyze12(b *testing.B) {
 
 func BenchmarkBootstrapTMonteCarlo20(b *testing.B) {
 	for b.Loop() {
-		if _, err := BootstrapT(cd4Year, .95, 1); err != nil {
+		if _, err := bootstrapT(cd4Year, .95, 1); err != nil {
 			b.Fatal(err)
 		}
 	}

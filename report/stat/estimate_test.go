@@ -39,7 +39,7 @@ func TestIntervalsRefuse(t *testing.T) {
 	for _, d := range [][]float64{nil, {1}, {1, math.NaN()}, {1, math.Inf(1)}, {1, 1}} {
 		_, err := TInterval(d, .95)
 		require.Error(t, err, d)
-		_, err = BootstrapT(d, .95, 0)
+		_, err = bootstrapT(d, .95, 0)
 		require.Error(t, err, d)
 		_, _, err = Welch(d, toy5, .95)
 		require.ErrorContains(t, err, "first campaign")
@@ -152,7 +152,7 @@ func TestMixedHosts(t *testing.T) {
 	e := mustAnalyze(t, d, Options{Host: host})
 	require.True(t, e.HasBootT)
 	assert.InDelta(t, e.Mean+tQuantile(.025, 6)*e.SE, e.T.Hi, 1e-15)
-	alone, err := BootstrapT(toy6, .95, 0)
+	alone, err := bootstrapT(toy6, .95, 0)
 	require.NoError(t, err)
 	six := mustAnalyze(t, toy6, Options{})
 	// The shape of t* comes from host a alone, the error from all blocks.

@@ -28,18 +28,6 @@ func TInterval(d []float64, confidence float64) (Interval, error) {
 	return p.tInterval(alpha), nil
 }
 
-// BootstrapT returns the studentized bootstrap interval of the mean of d with
-// the two-sided confidence. Up to twelve values all resamples are enumerated and
-// the seed has no effect; above, 99 999 are drawn. Degenerate resamples, which
-// have no t value, are left out and the others reweighted.
-func BootstrapT(d []float64, confidence float64, seed uint64) (Interval, error) {
-	p, alpha, err := plain("bootstrap-t interval", d, confidence)
-	if err != nil {
-		return Interval{}, err
-	}
-	return p.bootT(resamples(p.groups, seed), p.groups, alpha), nil
-}
-
 func plain(what string, d []float64, confidence float64) (pooled, float64, error) {
 	alpha := (1 - confidence) / 2
 	if err := checkSample(what, d, 2); err != nil {

@@ -103,7 +103,7 @@ func TestOracleExactBootstrap(t *testing.T) {
 		{"sleep 95", sleep, .95, ".949171523", "3.104581082"},
 		{"aircondit 95", aircond, .95, "47.079035", "292.044065"},
 	} {
-		got, err := BootstrapT(o.d, o.confidence, 0)
+		got, err := bootstrapT(o.d, o.confidence, 0)
 		require.NoError(t, err, o.name)
 		digits(t, o.lo, got.Lo, o.name+" lower")
 		digits(t, o.hi, got.Hi, o.name+" upper")

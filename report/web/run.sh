@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Looks at every HTML report in a real browser:
 #
-#   run.sh [DEST]      browser driver, axe-core and screenshots go to DEST (default: .web)
+#   run.sh [DEST]      browser driver, axe-core, pages and screenshots go to DEST (default: .web)
 #
 # Needs bin/opbench. Chromium and node come from the system; where they are
 # missing, and this is Debian and root, from its packages. First the checker is
@@ -40,9 +40,13 @@ fi
 
 node "$here/check.mjs" --modules "$dest" --self-check
 bin/opbench power results/campaigns/vllm-cpu-second-aa --html "$dest/power.html" >/dev/null || [ $? = 12 ] # UNDERPOWERED
-rm -rf "$dest/shots"
+rm -rf "$dest/shots" "$dest/pages"
+mkdir "$dest/pages"
+for campaign in results/campaigns/*/; do
+	bin/opbench report --format html -o "$dest/pages/$(basename "$campaign").html" "$campaign"
+done
 node "$here/check.mjs" --modules "$dest" --shots "$dest/shots" \
-	report/testdata/*.html results/campaigns/*/report.html "$dest/power.html"
+	report/page/testdata/*.html "$dest"/pages/*.html "$dest/power.html"
 
 # What reads the other forms of a report.
 if [ -e report/export/readers.sh ]; then

@@ -7,25 +7,23 @@ import (
 	"github.com/aituner/opprof/scenarios"
 )
 
-// Goodput is the metric of that name: the share of timed requests, in percent,
-// that meet every limit. A failed request meets none. The time to first token
-// counts from the intended time, which is the send time in a closed loop; an
-// output without a time per token meets that limit. ok is false without limits
-// or timed requests.
+// goodput is the share of timed requests, in percent, that meet every limit. A
+// failed request meets none. The time to first token counts from the intended
+// time, which is the send time in a closed loop; an output without a time per
+// token meets that limit. ok is false without limits or timed requests.
 //
 // The measure is that of Zhong et al., DistServe (OSDI 2024), as a share.
-func Goodput(requests []results.Request, limits scenarios.Goodput) (percent float64, ok bool) {
-	timed := timedOnly(requests)
-	if limits == (scenarios.Goodput{}) || len(timed) == 0 {
+func (s *sample) goodput() (percent float64, ok bool) {
+	if s.limits == (scenarios.Goodput{}) || len(s.timed) == 0 {
 		return 0, false
 	}
 	met := 0
-	for _, r := range timed {
-		if r.OK() && within(r, ttftIntended, limits.TTFT) && within(r, TPOT, limits.TPOT) {
+	for _, r := range s.timed {
+		if r.OK() && within(r, ttftIntended, s.limits.TTFT) && within(r, TPOT, s.limits.TPOT) {
 			met++
 		}
 	}
-	return 100 * float64(met) / float64(len(timed)), true
+	return 100 * float64(met) / float64(len(s.timed)), true
 }
 
 func within(r *results.Request, of latency, limit time.Duration) bool {

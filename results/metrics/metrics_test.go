@@ -32,7 +32,7 @@ func TestComputeByHand(t *testing.T) {
 		request(1010, 40, 11, 6), // 1110
 		request(1050, 60, 21, 8), // 1270
 	}
-	values, undefined := Compute(requests)
+	values, undefined := Compute(Phase{Requests: requests})
 	assert.Empty(t, undefined)
 	want := map[string]float64{
 		"ttft_p50":          0.040,
@@ -54,7 +54,7 @@ func TestComputeByHand(t *testing.T) {
 func TestIntendedTimeOfAnOpenLoop(t *testing.T) {
 	late := request(1000, 20, 11, 4)
 	late.IntendedNS -= 30 * ms
-	values, _ := Compute([]results.Request{late, request(2000, 20, 11, 4)})
+	values, _ := Compute(Phase{Requests: []results.Request{late, request(2000, 20, 11, 4)}})
 	assert.InDelta(t, 0.020, values["ttft_p50"], 1e-12, "late sends do not lengthen the sent TTFT")
 	assert.InDelta(t, 0.035, values["ttft_intended_p50"], 1e-12)
 	assert.InDelta(t, 0.0485, values["ttft_intended_p95"], 1e-12)
@@ -72,13 +72,13 @@ func TestUndefinedIsCountedAndAbsent(t *testing.T) {
 	one := request(1000, 20, 1, 0)
 	all := request(1000, 20, 11, 4)
 	all.FirstTokens, all.Chunks, all.LastNS = 11, 1, all.FirstNS
-	values, undefined := Compute([]results.Request{one, all})
+	values, undefined := Compute(Phase{Requests: []results.Request{one, all}})
 	for _, name := range []string{"tpot_p50", "tpot_p95", "gap_p50"} {
 		assert.NotContains(t, values, name)
 		assert.Equal(t, 2, undefined[name], name)
 	}
 	assert.NotContains(t, undefined, "ttft_p50")
-	values, undefined = Compute([]results.Request{one, request(1000, 20, 11, 4)})
+	values, undefined = Compute(Phase{Requests: []results.Request{one, request(1000, 20, 11, 4)}})
 	assert.InDelta(t, 0.004, values["tpot_p95"], 1e-12)
 	assert.Equal(t, 1, undefined["tpot_p95"])
 }
@@ -88,7 +88,7 @@ func TestFailuresEnterNoLatency(t *testing.T) {
 	bad := request(900, 5000, 11, 400)
 	bad.Error = "no usage"
 	refused := results.Request{Error: "dial: refused", WantTokens: 11}
-	values, undefined := Compute([]results.Request{good, bad, refused})
+	values, undefined := Compute(Phase{Requests: []results.Request{good, bad, refused}})
 	assert.Empty(t, undefined)
 	assert.InDelta(t, 0.020, values["ttft_p95"], 1e-12)
 	assert.InDelta(t, 0.060, values["e2e_p95"], 1e-12)
@@ -103,7 +103,7 @@ func TestNothingIsAbsentNotZero(t *testing.T) {
 	for name, requests := range map[string][]results.Request{
 		"none": nil, "warm-up only": {warm}, "failures only": {{Error: "x", SentNS: ms, FirstNS: 2 * ms, LastNS: 3 * ms, OutputTokens: 2}},
 	} {
-		values, undefined := Compute(requests)
+		values, undefined := Compute(Phase{Requests: requests})
 		assert.Empty(t, values, name)
 		assert.Empty(t, undefined, name)
 	}
@@ -145,51 +145,51 @@ func TestGoodput(t *testing.T) {
 		{time.Millisecond, 0, 0},
 		{time.Hour, time.Hour, 6},
 	} {
-		got, ok := Goodput(requests, scenarios.Goodput{TTFT: c.ttft, TPOT: c.tpot})
-		require.True(t, ok)
-		assert.InDelta(t, 100*c.met/8, got, 1e-12, "%v", c)
+		values, _ := Compute(Phase{Requests: requests, Goodput: scenarios.Goodput{TTFT: c.ttft, TPOT: c.tpot}})
+		require.Contains(t, values, "goodput")
+		assert.InDelta(t, 100*c.met/8, values["goodput"], 1e-12, "%v", c)
 	}
-	_, ok := Goodput(requests, scenarios.Goodput{})
-	assert.False(t, ok, "no limits")
-	_, ok = Goodput(requests[:1], scenarios.Goodput{TTFT: time.Hour})
-	assert.False(t, ok, "no timed request")
+	values, _ := Compute(Phase{Requests: requests})
+	assert.NotContains(t, values, "goodput", "no limits")
+	values, _ = Compute(Phase{Requests: requests[:1], Goodput: scenarios.Goodput{TTFT: time.Hour}})
+	assert.NotContains(t, values, "goodput", "no timed request")
 }
 
-// TestDirection makes a run worse and looks whether each metric moves in its
-// declared direction.
+// TestDirection makes a run worse and looks whether each metric moves in the
+// direction that its kind declares: a row of the table with a wrong kind fails.
 func TestDirection(t *testing.T) {
 	run := func(slower int64) map[string]float64 {
 		a, b := request(1000, 20+slower, 11, 4+slower), request(1100, 30+slower, 11, 4+slower)
 		b.IntendedNS -= ms
-		values, _ := Compute([]results.Request{a, b})
-		values["goodput"], _ = Goodput([]results.Request{a, b}, scenarios.Goodput{TTFT: 32 * time.Millisecond})
+		values, _ := Compute(Phase{Requests: []results.Request{a, b}, Goodput: scenarios.Goodput{TTFT: 32 * time.Millisecond}})
 		return values
 	}
 	fast, slow := run(0), run(3)
-	for _, m := range All() {
+	for _, m := range scenarios.Metrics() {
 		require.Contains(t, fast, m.Name, "every listed metric is computed")
-		assert.Equal(t, m.HigherIsBetter, slow[m.Name] < fast[m.Name], m.Name)
+		assert.Equal(t, m.HigherIsBetter(), slow[m.Name] < fast[m.Name], m.Name)
 		assert.NotEqual(t, fast[m.Name], slow[m.Name], m.Name)
 	}
-	assert.Len(t, fast, len(All()), "every computed metric is listed")
+	assert.Len(t, fast, len(scenarios.Metrics()), "every computed metric is listed")
 }
 
-func TestFind(t *testing.T) {
-	m, ok := Find("output_throughput")
-	require.True(t, ok)
-	assert.Equal(t, Metric{Name: "output_throughput", Label: "output throughput", Unit: "tok/s", HigherIsBetter: true, Primary: true}, m)
-	_, ok = Find("throughput")
-	assert.False(t, ok)
-	primaries := 0
-	for _, m := range All() {
-		found, ok := Find(m.Name)
-		assert.True(t, ok)
-		assert.Equal(t, m, found)
-		if m.Primary {
-			primaries++
+// The table and the formulas are one list: a row without a formula would never
+// have a value, a formula without a row would never be asked.
+func TestEveryMetricHasOneFormula(t *testing.T) {
+	listed := map[string]bool{}
+	for _, m := range scenarios.Metrics() {
+		assert.False(t, listed[m.Name], "%s stands twice in the table", m.Name)
+		listed[m.Name] = true
+		f, ok := formulas[m.Name]
+		require.True(t, ok, "%s has no formula", m.Name)
+		assert.NotEqual(t, f.of == nil, f.whole == nil, "%s is of requests or of the whole phase", m.Name)
+		if f.of != nil {
+			assert.Equal(t, scenarios.Latency, m.Kind, m.Name)
 		}
+		assert.Equal(t, f.of == nil, OfRequest(m.Name) == nil, m.Name)
 	}
-	assert.Equal(t, 5, primaries)
-	All()[0].Name = "changed"
-	assert.Equal(t, "ttft_p50", All()[0].Name)
+	for name := range formulas {
+		assert.True(t, listed[name], "%s is not in the table", name)
+	}
+	assert.Nil(t, OfRequest("unheard_p50"))
 }

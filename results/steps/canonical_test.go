@@ -3,12 +3,14 @@ package steps
 import (
 	"fmt"
 	"io"
-	"path/filepath"
+	"io/fs"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/aituner/opprof/results"
 )
 
 // bothWays reads a line as canonical and as tolerant as the reader can, and
@@ -31,21 +33,16 @@ func bothWays(t require.TestingT, line []byte) (canonically bool) {
 // The fast path is worth nothing if recorders write something else: every line
 // of the seed's recorder and of this package's writer is canonical.
 func TestRecordersWriteCanonicalLines(t *testing.T) {
-	published, err := filepath.Glob("../campaigns/vllm-cpu-r1/blocks/0001/on/steps/*")
+	c, err := results.Load("../campaigns/vllm-cpu-r1")
 	require.NoError(t, err)
-	for _, path := range append(published, "testdata/packed/steps.jsonl.gz") {
-		f, err := Open(path)
-		require.NoError(t, err)
-		data, err := io.ReadAll(f)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
-		lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
-		lines = lines[1 : len(lines)-1]
-		require.NotEmpty(t, lines)
-		for i, line := range lines[:min(len(lines), 2000)] {
-			require.True(t, bothWays(t, []byte(line)), "%s:%d", path, i+2)
-		}
+	run := c.RunFiles(results.Key{Block: "0001", Attempt: 1, Arm: "on"})
+	published, err := fs.Glob(run, Folder+"/*")
+	require.NoError(t, err)
+	require.NotEmpty(t, published)
+	for _, path := range published {
+		canonicalThroughout(t, run, path)
 	}
+	canonicalThroughout(t, results.Folder("testdata/packed"), "steps.jsonl.gz")
 	s := goodStream()
 	s.recs[1].Prefix.External = &Lookups{Requests: 1, Queries: 16, Hits: 16}
 	s.recs[2].Prefix.Local = nil
@@ -53,6 +50,22 @@ func TestRecordersWriteCanonicalLines(t *testing.T) {
 		assert.True(t, bothWays(t, line), "%s", line)
 	}
 	assert.True(t, bothWays(t, []byte(designRecord)))
+}
+
+// canonicalThroughout requires that the records of a file are all canonical.
+func canonicalThroughout(t *testing.T, files fs.FS, name string) {
+	t.Helper()
+	f, err := Open(files, name)
+	require.NoError(t, err)
+	defer f.Close()
+	data, err := io.ReadAll(f)
+	require.NoError(t, err)
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	lines = lines[1 : len(lines)-1]
+	require.NotEmpty(t, lines)
+	for i, line := range lines[:min(len(lines), 2000)] {
+		require.True(t, bothWays(t, []byte(line)), "%s:%d", name, i+2)
+	}
 }
 
 // No change of one byte makes the two paths differ, wherever it is.

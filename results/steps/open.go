@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -15,12 +15,12 @@ import (
 const maxWindow = 64 << 20
 
 // Open opens a step file for reading; .gz and .zst files are decompressed.
-func Open(path string) (io.ReadCloser, error) {
-	f, err := os.Open(path)
+func Open(files fs.FS, name string) (io.ReadCloser, error) {
+	f, err := files.Open(name)
 	if err != nil {
 		return nil, fmt.Errorf("open step file: %w", err)
 	}
-	r, err := decoded(path, f)
+	r, err := decoded(name, f)
 	if err != nil {
 		f.Close()
 		return nil, err
@@ -55,7 +55,7 @@ func decoded(name string, stored io.Reader) (io.ReadCloser, error) {
 // stacked closes a decoder and the file below it.
 type stacked struct {
 	io.ReadCloser
-	file *os.File
+	file io.Closer
 }
 
 func (s stacked) Close() error { return errors.Join(s.ReadCloser.Close(), s.file.Close()) }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/aituner/opprof/results"
 )
 
 // testdata/packed holds the same steps of one scheduler, recorded by r1-seed
@@ -50,7 +52,7 @@ func comparable(t *testing.T, text string) []map[string]any {
 func TestConvertedRecordsAreThoseOfTheSeed(t *testing.T) {
 	text, file, err := convert(packedFixture(t))
 	require.NoError(t, err)
-	seedFile, err := Open("testdata/packed/steps.jsonl.gz")
+	seedFile, err := Open(results.Folder("testdata/packed"), "steps.jsonl.gz")
 	require.NoError(t, err)
 	defer seedFile.Close()
 	want, err := io.ReadAll(seedFile)

@@ -81,6 +81,29 @@ func TestWriterRoundTrip(t *testing.T) {
 	assert.ErrorContains(t, err, "write step header: disk full")
 }
 
+// Dropped steps stand in the next record, and in the footer also where no record
+// follows: else the checks would call them a gap.
+func TestWriterSaysWhatWasDropped(t *testing.T) {
+	s := goodStream()
+	var b bytes.Buffer
+	w, err := NewWriter(&b, s.header)
+	require.NoError(t, err)
+	w.Drop(1)
+	w.Drop(3)
+	require.NoError(t, w.Write(s.recs[0]))
+	require.NoError(t, w.Write(s.recs[1]))
+	w.Drop(2)
+	require.NoError(t, w.Close())
+	recs, f, err := scanAll(b.String())
+	require.NoError(t, err)
+	require.Len(t, recs, 2)
+	assert.Equal(t, s.recs[0].DroppedRecordsBefore+4, recs[0].DroppedRecordsBefore)
+	assert.Equal(t, s.recs[1].DroppedRecordsBefore, recs[1].DroppedRecordsBefore)
+	assert.Equal(t, recs[0].DroppedRecordsBefore+recs[1].DroppedRecordsBefore+2, f.Footer.Dropped)
+	assert.EqualValues(t, 5, f.Footer.Encoded)
+	assert.EqualValues(t, 2, f.Footer.Written)
+}
+
 type failingWriter struct{}
 
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("disk full") }

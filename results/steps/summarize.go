@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -20,70 +20,36 @@ import (
 // Folder is the folder of a run directory that holds its step files.
 const Folder = "steps"
 
-// Options is what is known about a run beside its step files.
-type Options struct {
-	Phases []Phase // timed phases, in time order
-	// Client is what the requests sent to this server explain; nil if unknown.
-	Client *ClientTokens
-	// TensorParallel is the server's tensor-parallel size, 0 if unknown. Above
-	// 1 a normal stop may lose the footer.
-	TensorParallel int
-	// StepTime gets every step time that enters a quantile of a phase, in seconds;
-	// phase is an index of Phases. It may be nil.
-	StepTime func(phase int, seconds float64)
-}
-
-// Phase is a timed phase in wall time, ns since the epoch, both ends included.
-type Phase struct {
-	Name           string
-	StartNS, EndNS int64
-}
-
-// ClientTokens sums over all requests sent to one server, warm-up and identity
-// pass included: prompt - cached, and output - 1.
-type ClientTokens struct {
-	Prefill, Decode int64
-}
-
 var stepFile = regexp.MustCompile(`^opprof-.*(\.jsonl(\.gz|\.zst)?|\.packed)$`)
 
-// Summarize reads the step files of a run directory, compressed or not, and
-// runs all correctness checks. What is wrong with the records is in the checks;
-// the error is for what the operating system refuses. A run without step files
-// gives a summary without files.
-func Summarize(dir string, opt Options) (*results.Steps, error) {
-	entries, err := os.ReadDir(filepath.Join(dir, Folder))
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+// Summarize reads the step files of a run, compressed or not, and runs all
+// correctness checks. What is wrong with the records is in the checks; the error
+// is for what the operating system refuses. A run without step files gives a
+// summary without files.
+func Summarize(run fs.FS, opt Options) (*results.Steps, error) {
+	entries, err := fs.ReadDir(run, Folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("list step files: %w", err)
 	}
-	var paths []string
+	p := newPass(opt)
 	for _, e := range entries {
-		if !e.IsDir() && stepFile.MatchString(e.Name()) {
-			paths = append(paths, filepath.Join(dir, Folder, e.Name()))
+		if e.IsDir() || !stepFile.MatchString(e.Name()) {
+			continue
+		}
+		name := Folder + "/" + e.Name()
+		if err := p.read(run, name, name); err != nil {
+			return nil, err
 		}
 	}
-	s, err := summarize(paths, opt)
-	if err != nil {
-		return nil, err
-	}
-	for i := range s.Files {
-		s.Files[i].Name = Folder + "/" + filepath.Base(s.Files[i].Name)
-	}
-	return s, nil
+	return p.finish(), nil
 }
 
 // Check summarises and checks step files alone: the checks that need the
 // client's numbers are skipped with the reason.
 func Check(paths []string) (*results.Steps, error) {
-	return summarize(paths, Options{})
-}
-
-func summarize(paths []string, opt Options) (*results.Steps, error) {
-	p := newPass(opt)
-	for _, path := range paths {
-		if err := p.read(path); err != nil {
-			return nil, err
-		}
+	p := newPass(Options{})
+	if err := p.readAll(paths); err != nil {
+		return nil, err
 	}
 	return p.finish(), nil
 }
@@ -121,9 +87,19 @@ func newPass(opt Options) *pass {
 	return p
 }
 
-// read reads a file once: its SHA-256 is of the bytes that are checked.
-func (p *pass) read(path string) error {
-	f, err := os.Open(path)
+func (p *pass) readAll(paths []string) error {
+	for _, path := range paths {
+		if err := p.read(results.Folder(filepath.Dir(path)), filepath.Base(path), path); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read reads a file once: its SHA-256 is of the bytes that are checked. path is
+// what the summary calls it.
+func (p *pass) read(files fs.FS, name, path string) error {
+	f, err := files.Open(name)
 	if err != nil {
 		return fmt.Errorf("open step file: %w", err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func summary(t testing.TB, s *stream) *results.Steps {
-	out, err := Summarize(runDir(t, map[string][]byte{testFile: s.bytes(t)}), s.opt)
+	out, err := Summarize(results.Folder(runDir(t, map[string][]byte{testFile: s.bytes(t)})), s.opt)
 	require.NoError(t, err)
 	return out
 }
@@ -196,7 +196,7 @@ func TestPrivateFields(t *testing.T) {
 		`"queued_prefill_tokens":3`: false, `"latency_hist":[1,2]`: false, `"note":"x"`: false, `"width":1.5e3`: false,
 	} {
 		data := strings.Replace(string(goodStream().bytes(t)), `"scheduled_requests":2`, field+`,"scheduled_requests":2`, 1)
-		got, err := Summarize(runDir(t, map[string][]byte{testFile: []byte(data)}), goodStream().opt)
+		got, err := Summarize(results.Folder(runDir(t, map[string][]byte{testFile: []byte(data)})), goodStream().opt)
 		require.NoError(t, err)
 		if !private {
 			assert.Empty(t, failing(got), field)
@@ -275,7 +275,7 @@ func TestDamageIsAFormatFailure(t *testing.T) {
 		testFile + ".zst": zstded(t, good)[:200],
 		"opprof-x.jsonl":  nil,
 	} {
-		got, err := Summarize(runDir(t, map[string][]byte{name: data}), goodStream().opt)
+		got, err := Summarize(results.Folder(runDir(t, map[string][]byte{name: data})), goodStream().opt)
 		require.NoError(t, err)
 		assert.Equal(t, []string{"format"}, failing(got), name)
 		assert.True(t, strings.HasPrefix(check(t, got, "format").First, name+":"), check(t, got, "format").First)
@@ -288,12 +288,12 @@ func TestTwoFilesOfARank(t *testing.T) {
 	s.opt.Client = &ClientTokens{Prefill: 640, Decode: 8}
 	other := "opprof-s1-dp1-8-1000.jsonl"
 	second := strings.ReplaceAll(string(s.bytes(t)), "dp0-pid7", "dp1-pid8")
-	got, err := Summarize(runDir(t, map[string][]byte{testFile: s.bytes(t), other: []byte(second)}), s.opt)
+	got, err := Summarize(results.Folder(runDir(t, map[string][]byte{testFile: s.bytes(t), other: []byte(second)})), s.opt)
 	require.NoError(t, err)
 	assert.Empty(t, failing(got), "two ranks are fine")
 
 	second = strings.ReplaceAll(second, "dp1-pid8", "dp0-pid8")
-	got, err = Summarize(runDir(t, map[string][]byte{testFile: s.bytes(t), other: []byte(second)}), s.opt)
+	got, err = Summarize(results.Folder(runDir(t, map[string][]byte{testFile: s.bytes(t), other: []byte(second)})), s.opt)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"engines"}, failing(got))
 	assert.Contains(t, check(t, got, "engines").First, "dp0 has 2 files")
@@ -303,7 +303,7 @@ func TestCompressedFilesGiveTheSameSummary(t *testing.T) {
 	s := goodStream()
 	plain := summary(t, s)
 	for name, data := range map[string][]byte{".gz": gzipped(t, s.bytes(t)), ".zst": zstded(t, s.bytes(t))} {
-		got, err := Summarize(runDir(t, map[string][]byte{testFile + name: data}), s.opt)
+		got, err := Summarize(results.Folder(runDir(t, map[string][]byte{testFile + name: data})), s.opt)
 		require.NoError(t, err)
 		assert.Equal(t, int64(len(data)), got.Files[0].Size)
 		got.Files = plain.Files
@@ -313,7 +313,7 @@ func TestCompressedFilesGiveTheSameSummary(t *testing.T) {
 
 func TestNoFiles(t *testing.T) {
 	for _, dir := range []string{t.TempDir(), runDir(t, map[string][]byte{"notes.txt": []byte("x")})} {
-		got, err := Summarize(dir, goodStream().opt)
+		got, err := Summarize(results.Folder(dir), goodStream().opt)
 		require.NoError(t, err)
 		assert.Empty(t, got.Files)
 		assert.False(t, got.Footer)

@@ -92,10 +92,8 @@ func Overview(paths []string) (*Survey, error) {
 	s := newSurveyor()
 	p := newPass(Options{})
 	p.survey = s
-	for _, path := range paths {
-		if err := p.read(path); err != nil {
-			return nil, err
-		}
+	if err := p.readAll(paths); err != nil {
+		return nil, err
 	}
 	return s.finish(p.finish()), nil
 }

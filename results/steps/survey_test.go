@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/aituner/opprof/results/metrics"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -147,27 +146,6 @@ func TestKindOfBatch(t *testing.T) {
 		assert.Equal(t, c.from, row.DecodeFrom, c.decode)
 		assert.Equal(t, c.to, row.DecodeTo, c.decode)
 	}
-}
-
-// Quantiles of the bins are within 0.4 % of the exact ones, for any time.
-func TestDurationsAreWithinTheirBins(t *testing.T) {
-	var d durations
-	var exact []float64
-	for x := int64(1); x > 0 && x < 1<<62; x += x/3 + 1 {
-		d.add(x)
-		exact = append(exact, float64(x)/1e9)
-	}
-	for _, q := range []float64{0, 0.1, 0.5, 0.9, 0.95, 1} {
-		assert.InEpsilon(t, metrics.Quantile(exact, q), d.quantile(q), 0.004, q)
-	}
-	assert.Less(t, durationBin(1<<63-1), len(d.bins))
-	for _, ns := range []int64{0, 1, 255, 256, 257, 511, 512, 1 << 40, 1<<63 - 1} {
-		assert.InDelta(t, float64(ns), middle(durationBin(ns)), float64(ns)/250)
-	}
-	d = durations{}
-	d.add(-5)
-	assert.Zero(t, d.quantile(0.5))
-	assert.Zero(t, (&durations{}).quantile(0.5))
 }
 
 // A survey of a file does not depend on how it is stored, and zstd is measured.

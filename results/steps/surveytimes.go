@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/steps/durations"
 )
 
 // The kinds of batches, in the order of a survey.
@@ -53,7 +54,7 @@ func kindOfBatch(r *Record) batchKind {
 
 // stepTimes are the steps of one kind.
 type stepTimes struct {
-	durations
+	durations.Histogram
 	tokens int64
 }
 
@@ -75,7 +76,7 @@ func (s *surveyor) time(before *past, r *Record) {
 		t = new(stepTimes)
 		s.times[kind] = t
 	}
-	t.add(ns)
+	t.Add(ns)
 	t.tokens += r.ScheduledTokens
 }
 
@@ -83,7 +84,7 @@ func (s *surveyor) time(before *past, r *Record) {
 func (s *surveyor) rows() []StepTime {
 	total := 0.0
 	for _, t := range s.times {
-		total += t.sum
+		total += t.Sum
 	}
 	var rows []StepTime
 	for _, name := range []string{decodeOnly, mixedBatch, prefillOnly} {
@@ -91,7 +92,7 @@ func (s *surveyor) rows() []StepTime {
 		var parts []StepTime
 		for _, kind := range slices.SortedFunc(maps.Keys(s.times), byDoubling) {
 			if t := s.times[kind]; kind.name == name {
-				all.merge(&t.durations)
+				all.Merge(&t.Histogram)
 				all.tokens += t.tokens
 				parts = append(parts, t.row(kind, total))
 			}
@@ -111,8 +112,8 @@ func byDoubling(a, b batchKind) int { return cmp.Compare(a.doubling, b.doubling)
 
 func (t *stepTimes) row(kind batchKind, total float64) StepTime {
 	row := StepTime{
-		Batch: kind.name, Steps: t.n, Tokens: t.tokens, Share: t.sum / max(1, total),
-		P50: t.quantile(0.50), P95: t.quantile(0.95), Mean: t.mean(), Max: float64(t.max) / 1e9,
+		Batch: kind.name, Steps: t.N, Tokens: t.tokens, Share: t.Sum / max(1, total),
+		P50: t.Quantile(0.50), P95: t.Quantile(0.95), Mean: t.Mean(), Max: float64(t.Max) / 1e9,
 	}
 	if kind.doubling >= 0 {
 		row.DecodeTo = 1 << kind.doubling

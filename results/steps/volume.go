@@ -46,8 +46,8 @@ func (s *surveyor) volume() *Volume {
 		bytes += float64(e.Bytes)
 	}
 	for _, t := range s.times {
-		timed += float64(t.n)
-		busy += t.sum / 1e9
+		timed += float64(t.N)
+		busy += t.Sum / 1e9
 	}
 	records := float64(s.out.Records)
 	if damaged(s.out.Checks) || seconds <= 0 || busy <= 0 || s.zstd.n == 0 {

@@ -13,6 +13,7 @@ import (
 type Writer struct {
 	out    io.Writer
 	footer Footer
+	unsaid int64 // steps dropped since the last record
 	closed bool
 }
 
@@ -31,19 +32,28 @@ func NewWriter(w io.Writer, h Header) (*Writer, error) {
 	return s, s.line("header", h)
 }
 
-// Write appends one record. Schema and EngineID are filled in; everything else
-// is written as it is.
+// Drop counts a record of so many steps that is not written. The next record
+// says how many steps were dropped before it, the footer how many in all.
+func (w *Writer) Drop(steps int64) {
+	w.footer.Encoded++
+	w.unsaid += steps
+}
+
+// Write appends one record. Schema and EngineID are filled in, and what was
+// dropped is added; everything else is written as it is.
 func (w *Writer) Write(r Record) error {
 	if w.closed {
 		return errors.New("write step record: the footer is already written")
 	}
 	r.Schema, r.EngineID = Schema, w.footer.EngineID
+	r.DroppedRecordsBefore += w.unsaid
 	if err := w.line("record", r); err != nil {
 		return err
 	}
 	w.footer.Encoded++
 	w.footer.Written++
 	w.footer.Dropped += r.DroppedRecordsBefore
+	w.unsaid = 0
 	w.footer.BacklogMax = max(w.footer.BacklogMax, r.Backlog)
 	return nil
 }
@@ -54,6 +64,7 @@ func (w *Writer) Close() error {
 		return errors.New("write step footer: it is already written")
 	}
 	w.closed = true
+	w.footer.Dropped += w.unsaid
 	return w.line("footer", w.footer)
 }
 

@@ -22,13 +22,13 @@ func primaries(s *subject) {
 			undefined := got.Undefined[metric]
 			switch {
 			case !ok:
-				s.add(finding("primary-missing", CauseClient, "%s of phase %s has no value; outputs need at least 16 tokens, in more than one chunk",
+				s.add(finding(rulePrimaryMissing, CauseClient, "%s of phase %s has no value; outputs need at least 16 tokens, in more than one chunk",
 					metric, plan.Name).in(plan.Name).of(metric))
 			case !(v > 0) || math.IsInf(v, 1): // also true for NaN
-				s.add(finding("primary-missing", CauseClient, "%s of phase %s is %v, want a positive number; repeat the block",
+				s.add(finding(rulePrimaryMissing, CauseClient, "%s of phase %s is %v, want a positive number; repeat the block",
 					metric, plan.Name, v).in(plan.Name).of(metric))
 			case float64(undefined) > maxUndefined*float64(got.Planned):
-				s.add(finding("primary-undefined", CauseClient, "%s of phase %s is not defined for %d of %d requests, at most 1 %% may be: their tokens came in one chunk; give the client or the engine more CPU",
+				s.add(finding(rulePrimaryUndefined, CauseClient, "%s of phase %s is not defined for %d of %d requests, at most 1 %% may be: their tokens came in one chunk; give the client or the engine more CPU",
 					metric, plan.Name, undefined, got.Planned).in(plan.Name).of(metric))
 			}
 		}
@@ -41,9 +41,9 @@ func probeLag(s *subject) {
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
 		switch c := &got.Client; {
 		case c.Probes == 0:
-			s.add(finding("probe-lag", CauseClient, "the client's lateness was not probed in phase %s; repeat the block", plan.Name).in(plan.Name))
+			s.add(finding(ruleProbeLag, CauseClient, "the client's lateness was not probed in phase %s; repeat the block", plan.Name).in(plan.Name))
 		case !(seconds(c.ProbeLagP99) <= limit):
-			s.add(finding("probe-lag", CauseClient, "the client's probe timer was %v late (p99) in phase %s, the limit is %v: give the client a free core",
+			s.add(finding(ruleProbeLag, CauseClient, "the client's probe timer was %v late (p99) in phase %s, the limit is %v: give the client a free core",
 				seconds(c.ProbeLagP99), plan.Name, limit).in(plan.Name))
 		}
 	})
@@ -53,8 +53,8 @@ func probeLag(s *subject) {
 func sendLateness(s *subject) {
 	limit := s.scenario.Client.MaxProbeLagP99
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
-		if late := seconds(got.Client.SendLateP99); plan.Arrival.Kind != "closed" && late > limit {
-			s.add(finding("send-late", CauseClient, "requests of phase %s were sent %v late (p99), the limit is %v: give the client a free core",
+		if late := seconds(got.Client.SendLateP99); plan.Arrival.Kind != scenarios.ArrivalClosed && late > limit {
+			s.add(finding(ruleSendLate, CauseClient, "requests of phase %s were sent %v late (p99), the limit is %v: give the client a free core",
 				plan.Name, late, limit).in(plan.Name))
 		}
 	})
@@ -67,8 +67,8 @@ func seconds(s float64) time.Duration {
 // concurrency: a closed loop keeps the stated number of streams busy.
 func concurrency(s *subject) {
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
-		if want := plan.Arrival.Streams; plan.Arrival.Kind == "closed" && !(got.MeanLive >= minConcurrency*float64(want)) {
-			s.add(finding("concurrency", CauseClient, "%.2f streams were live in phase %s on average, %d are stated and at least 95 %% of that must be; more requests or a longer warm-up than the ramp",
+		if want := plan.Arrival.Streams; plan.Arrival.Kind == scenarios.ArrivalClosed && !(got.MeanLive >= minConcurrency*float64(want)) {
+			s.add(finding(ruleConcurrency, CauseClient, "%.2f streams were live in phase %s on average, %d are stated and at least 95 %% of that must be; more requests or a longer warm-up than the ramp",
 				got.MeanLive, plan.Name, want).in(plan.Name))
 		}
 	})

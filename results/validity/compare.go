@@ -19,9 +19,6 @@ const minPreemptionP = 0.001
 // maxKVDifference is the share by which the sizes of the KV cache may differ.
 const maxKVDifference = 0.01
 
-// preemptionCounter is vLLM's counter, and the simulated engine's.
-const preemptionCounter = "vllm:num_preemptions_total"
-
 // Comparison is what holds two arms together, or not.
 type Comparison struct {
 	// Findings make every metric of the comparison INVALID.
@@ -41,7 +38,7 @@ func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Atte
 	}
 	out.Identity = p.outputs()
 	if out.Identity.Status == IdentityInvalid {
-		out.Findings = append(out.Findings, Finding{Rule: "identity", Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
+		out.Findings = append(out.Findings, Finding{Rule: ruleIdentity, Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
 	}
 	return out
 }
@@ -85,7 +82,7 @@ func (p *pairing) pairs(visit func(baseline, candidate *results.Attempt)) {
 }
 
 // about places a finding at a run of the comparison.
-func (f Finding) about(scope string, a *results.Attempt) Finding {
+func (f Finding) about(scope Scope, a *results.Attempt) Finding {
 	f.Scope, f.Key, f.Arm = scope, a.Key, a.Key.Arm
 	return f
 }
@@ -101,7 +98,7 @@ func compileCaches(p *pairing) []Finding {
 		}
 		want, got := reference.Run.Server.Backends["compile_cache"], a.Run.Server.Backends["compile_cache"]
 		if want != got {
-			return []Finding{finding("compile-cache", CauseHarness, "%s compiles to %q, %s to %q; all runs must share one directory: does a variable or a path of one arm enter the compile key?",
+			return []Finding{finding(ruleCompileCache, CauseHarness, "%s compiles to %q, %s to %q; all runs must share one directory: does a variable or a path of one arm enter the compile key?",
 				reference.Key, want, a.Key, got).about(ScopeComparison, a)}
 		}
 	}
@@ -128,7 +125,7 @@ func kvBlocks(p *pairing) []Finding {
 		}
 		want := float64(reference.Run.Server.KVBlocks)
 		if math.Abs(got-want) > maxKVDifference*want {
-			return []Finding{finding("kv-blocks", CauseHost, "%s has %.0f KV blocks, %s has %.0f; they may differ by 1 %%: does a left-over process hold GPU memory?",
+			return []Finding{finding(ruleKVBlocks, CauseHost, "%s has %.0f KV blocks, %s has %.0f; they may differ by 1 %%: does a left-over process hold GPU memory?",
 				reference.Key, want, a.Key, got).about(ScopeComparison, a)}
 		}
 	}
@@ -143,7 +140,7 @@ func prefixHits(p *pairing) []Finding {
 		for _, ph := range p.scenario.Phases {
 			want, got := cached(b, ph.Name), cached(c, ph.Name)
 			if want != got {
-				found = append(found, finding("prefix-hits", CauseHarness, "phase %s found %d prompt tokens cached in %s and %d in %s; they must be equal: disable prefix caching or make histories equal",
+				found = append(found, finding(rulePrefixHits, CauseHarness, "phase %s found %d prompt tokens cached in %s and %d in %s; they must be equal: disable prefix caching or make histories equal",
 					ph.Name, want, b.Key, got, c.Key).about(ScopePair, c).in(ph.Name))
 			}
 		}
@@ -164,8 +161,9 @@ func cached(a *results.Attempt, phase string) int {
 // preemptions: an arm that preempts more does other work. Given the sum, the
 // candidate's share is binomial with the share of its runs.
 func preemptions(p *pairing) []Finding {
-	b, nb := preempted(p.baseline)
-	c, nc := preempted(p.candidate)
+	counter := p.scenario.Engine.Kind.Capabilities().Metrics.Preemptions
+	b, nb := preempted(p.baseline, counter)
+	c, nc := preempted(p.candidate, counter)
 	if b+c == 0 || nb == 0 || nc == 0 {
 		return nil
 	}
@@ -173,18 +171,18 @@ func preemptions(p *pairing) []Finding {
 	if prob >= minPreemptionP {
 		return nil
 	}
-	f := finding("preemptions", CauseArm, "%d preemptions in %d runs of %s, %d in %d runs of %s: exact binomial p = %.2g, below %v; give the KV cache more memory or lower the load",
+	f := finding(rulePreemptions, CauseArm, "%d preemptions in %d runs of %s, %d in %d runs of %s: exact binomial p = %.2g, below %v; give the KV cache more memory or lower the load",
 		b, nb, p.of.Baseline, c, nc, p.of.Candidate, prob, minPreemptionP)
 	f.Scope, f.Arm = ScopeComparison, p.of.Candidate
 	return []Finding{f}
 }
 
 // preempted sums the server's counter over all phases of the runs that have it.
-func preempted(attempts []*results.Attempt) (sum, runs int) {
+func preempted(attempts []*results.Attempt, counter string) (sum, runs int) {
 	for _, a := range attempts {
 		known := false
 		for i := range a.Run.Phases {
-			n, ok := a.Run.Phases[i].Counters[preemptionCounter]
+			n, ok := a.Run.Phases[i].Counters[counter]
 			sum += int(n)
 			known = known || ok
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 func TestHealthyComparison(t *testing.T) {
@@ -15,12 +16,14 @@ func TestHealthyComparison(t *testing.T) {
 	assert.Equal(t, Identity{Status: IdentityOK, Prompts: 3, Equal: 3, Runs: 8}, got.Identity)
 }
 
+var vllmPreemptions = scenarios.EngineVLLM.Capabilities().Metrics.Preemptions
+
 // Attempt 3 is the candidate of block 2.
 var compareMutations = []struct {
 	name   string
 	mutate func(a *results.Attempt)
-	rule   string
-	scope  string
+	rule   Rule
+	scope  Scope
 	say    string
 }{
 	{"environment", func(a *results.Attempt) { a.Run.Server.Env = with(a.Run.Server.Env, "OMP_NUM_THREADS", "2") }, "arms-differ", ScopeComparison, `environment OMP_NUM_THREADS is "" in 0001/off and "2" in 0002/on`},
@@ -37,7 +40,7 @@ var compareMutations = []struct {
 	}, "compile-cache", ScopeComparison, `0001/off compiles to "~/.cache/1", 0002/on to "~/.cache/2"`},
 	{"KV blocks", func(a *results.Attempt) { a.Run.Server.KVBlocks = 989 }, "kv-blocks", ScopeComparison, "0001/off has 1000 KV blocks, 0002/on has 989"},
 	{"prefix hits", func(a *results.Attempt) { a.Requests[2].CachedTokens = 9 }, "prefix-hits", ScopePair, "40 prompt tokens cached in 0002/off and 41 in 0002/on"},
-	{"preemptions", func(a *results.Attempt) { a.Run.Phases[0].Counters[preemptionCounter] = 11 }, "preemptions", ScopeComparison, "0 preemptions in 4 runs of off, 11 in 4 runs of on"},
+	{"preemptions", func(a *results.Attempt) { a.Run.Phases[0].Counters[vllmPreemptions] = 11 }, "preemptions", ScopeComparison, "0 preemptions in 4 runs of off, 11 in 4 runs of on"},
 	{"baseline differs", nil, "identity", ScopeComparison, "the baseline does not agree with itself: 0002/off against 0001/off: prompt 1 differs first at position 2: token 9, want 6"},
 	{"no outputs", func(a *results.Attempt) { a.Identity = nil }, "identity", ScopeComparison, "the identity pass of 0002/on is missing"},
 }
@@ -52,7 +55,7 @@ func TestEachComparisonRuleFires(t *testing.T) {
 				all[2].Identity.Tokens[1][2] = 9
 			}
 			got := Compare(healthyPlan(), offOn, all)
-			require.Equal(t, []string{m.rule}, rules(got.Findings))
+			require.Equal(t, []Rule{m.rule}, rules(got.Findings))
 			assert.Equal(t, m.scope, got.Findings[0].Scope)
 			assert.Contains(t, got.Findings[0].Message, m.say)
 			assert.Equal(t, "on", got.Findings[0].Arm)
@@ -91,7 +94,7 @@ func TestDeclaredDifferencesAreFine(t *testing.T) {
 	all[1].Run.Server.KVBlocks = 500 // follows from the options
 	assert.Empty(t, Compare(plan, offOn, all).Findings)
 	all[1].Run.Server.Command[8] = "--no-enforce-eager"
-	assert.Equal(t, []string{"arms-differ"}, rules(Compare(plan, offOn, all).Findings))
+	assert.Equal(t, []Rule{"arms-differ"}, rules(Compare(plan, offOn, all).Findings))
 }
 
 func TestMeasuredLinesMayDiffer(t *testing.T) {
@@ -118,7 +121,7 @@ func TestPreemptionsByChance(t *testing.T) {
 	assert.InDelta(t, 1, binomial(5, 10, 0.5), 1e-9)
 	assert.InDelta(t, 0.0107421875, binomial(9, 10, 0.5)/2, 1e-9, "both tails")
 	all := healthyCampaign()
-	all[3].Run.Phases[0].Counters[preemptionCounter] = 10
+	all[3].Run.Phases[0].Counters[vllmPreemptions] = 10
 	assert.Empty(t, Compare(healthyPlan(), offOn, all).Findings)
 	for i := range all {
 		for j := range all[i].Run.Phases {
@@ -130,7 +133,7 @@ func TestPreemptionsByChance(t *testing.T) {
 
 func TestNothingToCompare(t *testing.T) {
 	got := Compare(healthyPlan(), offOn, nil)
-	assert.Equal(t, []string{"identity"}, rules(got.Findings))
+	assert.Equal(t, []Rule{"identity"}, rules(got.Findings))
 	assert.Contains(t, got.Identity.Message, "no valid run")
 
 	plan := healthyPlan()
@@ -172,7 +175,7 @@ func TestIdentityVacuous(t *testing.T) {
 			all[i].Identity.Tokens = tokens
 		}
 		got := Compare(healthyPlan(), offOn, all)
-		assert.Equal(t, []string{"identity"}, rules(got.Findings))
+		assert.Equal(t, []Rule{"identity"}, rules(got.Findings))
 		assert.Equal(t, IdentityInvalid, got.Identity.Status)
 		assert.Contains(t, got.Identity.Message, "identity vacuous: "+say)
 	}
@@ -193,7 +196,7 @@ func TestReliability(t *testing.T) {
 
 	f := Reliability(plan, offOn, fail(healthyCampaign(), 1, 5))
 	require.NotNil(t, f)
-	assert.Equal(t, "reliability", f.Rule)
+	assert.Equal(t, RuleReliability, f.Rule)
 	assert.Contains(t, f.Message, "2 runs of on failed by its own fault and none of off; first 0001/on: the run ended early: exit 137")
 
 	all := healthyCampaign() // two different faults of the arm

@@ -33,7 +33,7 @@ func armsDiffer(p *pairing) []Finding {
 				continue
 			}
 			seen[name] = true
-			found = append(found, finding("arms-differ", CauseHarness, "%s is %q in %s and %q in %s without being declared in the arms; declare it or make it equal",
+			found = append(found, finding(ruleArmsDiffer, CauseHarness, "%s is %q in %s and %q in %s without being declared in the arms; declare it or make it equal",
 				name, want[name], reference.Key, got[name], a.Key).about(ScopeComparison, a))
 		}
 	}
@@ -53,7 +53,7 @@ func (p *pairing) facts(a *results.Attempt) map[string]string {
 	cand, _ := p.scenario.Arm(p.of.Candidate)
 	s := &a.Run.Server
 	facts := map[string]string{
-		"engine":       s.Engine,
+		"engine":       string(s.Engine),
 		"command":      strings.Join(undeclared(s.Command, base.Args, cand.Args), " "),
 		"model":        s.ModelSHA256,
 		"model config": canonical(s.ModelConfig),

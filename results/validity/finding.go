@@ -13,32 +13,38 @@ import (
 	"github.com/aituner/opprof/results"
 )
 
-// The scopes of a finding: what it makes INVALID.
+// Scope is what a finding makes INVALID.
+type Scope string
+
+// The scopes of a finding.
 const (
-	ScopeRun        = "run"        // the run, and with it its block
-	ScopePair       = "pair"       // the comparison, seen in the two runs of one block
-	ScopeComparison = "comparison" // the comparison, seen over all its runs
+	ScopeRun        Scope = "run"        // the run, and with it its block
+	ScopePair       Scope = "pair"       // the comparison, seen in the two runs of one block
+	ScopeComparison Scope = "comparison" // the comparison, seen over all its runs
 )
 
-// The causes of a finding: whose fault it is. Only CauseArm counts for
-// FAIL(reliability): engine exit, recorder traceback, failed requests.
+// Cause says whose fault it is. Only CauseArm counts for FAIL(reliability):
+// engine exit, recorder traceback, failed requests.
+type Cause string
+
+// The causes of a finding.
 const (
-	CauseArm      = "arm"
-	CauseRecorder = "recorder" // the step records are missing or wrong
-	CauseClient   = "client"   // the load generator
-	CauseHost     = "host"     // the machine, or another server on it
-	CauseHarness  = "harness"  // the plan, or this tool
+	CauseArm      Cause = "arm"
+	CauseRecorder Cause = "recorder" // the step records are missing or wrong
+	CauseClient   Cause = "client"   // the load generator
+	CauseHost     Cause = "host"     // the machine, or another server on it
+	CauseHarness  Cause = "harness"  // the plan, or this tool
 )
 
 // Finding is one reason why something is INVALID.
 type Finding struct {
-	Rule   string      `json:"rule"` // kebab-case, see README.md
-	Scope  string      `json:"scope"`
+	Rule   Rule        `json:"rule"`
+	Scope  Scope       `json:"scope"`
 	Key    results.Key `json:"key,omitzero"` // run; for a pair the candidate's
 	Arm    string      `json:"arm,omitempty"`
 	Phase  string      `json:"phase,omitempty"`
 	Metric string      `json:"metric,omitempty"`
-	Cause  string      `json:"cause"`
+	Cause  Cause       `json:"cause"`
 	// Message says what was seen, the limit, and what to do.
 	Message string `json:"message"`
 }
@@ -53,6 +59,6 @@ func (f Finding) of(metric string) Finding {
 	return f
 }
 
-func finding(rule, cause, format string, args ...any) Finding {
+func finding(rule Rule, cause Cause, format string, args ...any) Finding {
 	return Finding{Rule: rule, Cause: cause, Message: fmt.Sprintf(format, args...)}
 }

@@ -77,7 +77,7 @@ func healthyPhase(name string, planned int, start int64) results.Phase {
 		Planned: planned, Finished: planned, MeanLive: 1.95,
 		Metrics:  map[string]float64{"ttft_p95": 0.02, "tpot_p50": 0.003, "output_throughput": 2000},
 		Client:   results.ClientHealth{Probes: 100, ProbeLagP99: 0.001, SendLateP99: 0.001},
-		Counters: map[string]float64{preemptionCounter: 0},
+		Counters: map[string]float64{vllmPreemptions: 0},
 	}
 }
 

@@ -19,7 +19,7 @@ const maxClockStep = 0.5
 // phases, by wall time.
 func wallClock(s *subject) {
 	if step := s.run.ClockStep; !(math.Abs(step) <= maxClockStep) { // also true for NaN
-		s.add(finding("wall-clock-step", CauseHost, "the wall clock was set by %+.3f s during the run, at most %.1f s may be: phases are cut by wall time; stop time synchronisation by steps and repeat",
+		s.add(finding(ruleWallClockStep, CauseHost, "the wall clock was set by %+.3f s during the run, at most %.1f s may be: phases are cut by wall time; stop time synchronisation by steps and repeat",
 			step, maxClockStep))
 	}
 }
@@ -35,7 +35,7 @@ func foreignGPU(s *subject) {
 			}
 		}
 		if len(names) > 0 {
-			s.add(finding("foreign-gpu-process", CauseHost, "%d processes that are not the server's computed on a GPU beside phase %s (%s); none may: end them and repeat",
+			s.add(finding(ruleForeignGPUProcess, CauseHost, "%d processes that are not the server's computed on a GPU beside phase %s (%s); none may: end them and repeat",
 				len(names), plan.Name, strings.Join(names, ", ")).in(plan.Name))
 		}
 	})
@@ -44,9 +44,9 @@ func foreignGPU(s *subject) {
 // profiler: a server whose profiler ran once may stay slower; it is never
 // measured.
 func profiler(s *subject) {
-	i := slices.IndexFunc(s.run.Server.LogFindings, func(l results.LogLine) bool { return l.Kind == "profiler" })
+	i := slices.IndexFunc(s.run.Server.LogFindings, func(l results.LogLine) bool { return l.Kind == results.LogProfiler })
 	if i >= 0 {
-		s.add(finding("profiler-active", CauseHarness, "the server's profiler was started: %s; no time of such a server counts, take windows from another start",
+		s.add(finding(ruleProfilerActive, CauseHarness, "the server's profiler was started: %s; no time of such a server counts, take windows from another start",
 			s.run.Server.LogFindings[i].Text))
 	}
 }

@@ -7,21 +7,24 @@ import (
 	"github.com/aituner/opprof/results"
 )
 
+// IdentityStatus is what the comparison of the outputs came to.
+type IdentityStatus string
+
 // The states of Identity.
 const (
-	IdentityOK      = "ok"
-	IdentityFail    = "FAIL"    // the baseline agrees with itself, the candidate differs
-	IdentityInvalid = "INVALID" // nothing can be concluded
-	IdentityNone    = "none"    // the plan has no identity pass
+	IdentityOK      IdentityStatus = "ok"
+	IdentityFail    IdentityStatus = "FAIL"    // the baseline agrees with itself, the candidate differs
+	IdentityInvalid IdentityStatus = "INVALID" // nothing can be concluded
+	IdentityNone    IdentityStatus = "none"    // the plan has no identity pass
 )
 
 // Identity compares the outputs of the candidate's runs with the baseline's.
 type Identity struct {
-	Status  string `json:"status"`
-	Message string `json:"message,omitempty"`
-	Prompts int    `json:"prompts"` // per run
-	Equal   int    `json:"equal"`   // of these, equal in all runs of both arms
-	Runs    int    `json:"runs"`
+	Status  IdentityStatus `json:"status"`
+	Message string         `json:"message,omitempty"`
+	Prompts int            `json:"prompts"` // per run
+	Equal   int            `json:"equal"`   // of these, equal in all runs of both arms
+	Runs    int            `json:"runs"`
 }
 
 // outputs: the control is the baseline's runs among themselves.

@@ -30,9 +30,9 @@ func slicing(s *subject) {
 		}
 		switch {
 		case !want && sliced > 0:
-			s.add(finding("slices-missing", CauseHarness, "phase %s was sent in %d slices, the plan has none; repeat the block", plan.Name, len(got.Slices)).in(plan.Name))
+			s.add(finding(ruleSlicesMissing, CauseHarness, "phase %s was sent in %d slices, the plan has none; repeat the block", plan.Name, len(got.Slices)).in(plan.Name))
 		case want && (sliced != got.Planned || loose[plan.Name] > 0):
-			s.add(finding("slices-missing", CauseHarness, "%d of %d timed requests of phase %s were sent in slices; repeat the block", sliced, got.Planned, plan.Name).in(plan.Name))
+			s.add(finding(ruleSlicesMissing, CauseHarness, "%d of %d timed requests of phase %s were sent in slices; repeat the block", sliced, got.Planned, plan.Name).in(plan.Name))
 		}
 	})
 }
@@ -48,7 +48,7 @@ func idleArm(s *subject) {
 			used += got.IdleCPUSeconds[role]
 		}
 		if cores := used / got.IdleSeconds; !(cores <= maxIdleCores) {
-			s.add(finding("idle-arm", CauseHost, "the server used %.2f cores in phase %s while other arms had their turns, at most %.1f may be: raise design.interleave.settle until it is at rest",
+			s.add(finding(ruleIdleArm, CauseHost, "the server used %.2f cores in phase %s while other arms had their turns, at most %.1f may be: raise design.interleave.settle until it is at rest",
 				cores, plan.Name, maxIdleCores).in(plan.Name))
 		}
 	})
@@ -62,7 +62,7 @@ func slicesDiffer(p *pairing) []Finding {
 		for i := range b.Run.Phases {
 			phase := &b.Run.Phases[i]
 			if why := unlike(phase.Slices, slicesOf(c.Run, phase.Name)); why != "" {
-				found = append(found, Finding{Rule: "slices-differ", Scope: ScopePair, Key: c.Key, Arm: p.of.Candidate, Phase: phase.Name, Cause: CauseHarness,
+				found = append(found, Finding{Rule: ruleSlicesDiffer, Scope: ScopePair, Key: c.Key, Arm: p.of.Candidate, Phase: phase.Name, Cause: CauseHarness,
 					Message: fmt.Sprintf("phase %s of block %s: %s", phase.Name, c.Key.Block, why)})
 			}
 		}

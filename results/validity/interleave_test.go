@@ -30,8 +30,10 @@ func interleaved(block, arm string, first int) results.Attempt {
 // Each rule about taking turns fires on its fault, and on no healthy run.
 func TestInterleavedRun(t *testing.T) {
 	for _, c := range []struct {
-		name, rule, say string
-		breaks          func(p *results.Plan, a *results.Attempt)
+		name   string
+		rule   Rule
+		say    string
+		breaks func(p *results.Plan, a *results.Attempt)
 	}{
 		{"healthy", "", "", func(*results.Plan, *results.Attempt) {}},
 		{"no slices", "slices-missing", "0 of 4 timed requests of phase wide were sent in slices", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[0].Slices = nil }},
@@ -43,16 +45,13 @@ func TestInterleavedRun(t *testing.T) {
 		plan, a := healthyPlan(), interleaved("0001", "on", 0)
 		plan.Scenario.Design.Interleave.Slice = time.Second
 		c.breaks(plan, &a)
-		var rules, said []string
-		for _, f := range Run(plan, a.Run, a.Requests, a.Identity) {
-			rules, said = append(rules, f.Rule), append(said, f.Message)
-		}
+		found := Run(plan, a.Run, a.Requests, a.Identity)
 		if c.rule == "" {
-			assert.Empty(t, said, c.name)
+			assert.Empty(t, found, c.name)
 			continue
 		}
-		assert.Equal(t, []string{c.rule}, slices.Compact(rules), c.name)
-		assert.Contains(t, said[0], c.say, c.name)
+		assert.Equal(t, []Rule{c.rule}, slices.Compact(rules(found)), c.name)
+		assert.Contains(t, found[0].Message, c.say, c.name)
 	}
 }
 
@@ -67,7 +66,7 @@ func TestStampsOfAPair(t *testing.T) {
 	on.Run.Phases[1].Client.KernelStamps = 0.8
 	found := Compare(healthyPlan(), offOn, []results.Attempt{off, on}).Findings
 	if assert.Len(t, found, 1) {
-		assert.Equal(t, "stamps-differ", found[0].Rule)
+		assert.Equal(t, ruleStampsDiffer, found[0].Rule)
 		assert.Contains(t, found[0].Message, "100.0 % of the reads in one arm and 80.0 % in the other")
 	}
 	checks := healthyPlan()
@@ -101,7 +100,7 @@ func TestSlicesOfAPair(t *testing.T) {
 			continue
 		}
 		if assert.Len(t, found, 1, c.name) {
-			assert.Equal(t, "slices-differ", found[0].Rule)
+			assert.Equal(t, ruleSlicesDiffer, found[0].Rule)
 			assert.Contains(t, found[0].Message, c.say, c.name)
 		}
 	}

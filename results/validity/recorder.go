@@ -3,8 +3,6 @@ package validity
 import (
 	"maps"
 	"slices"
-
-	"github.com/aituner/opprof/scenarios"
 )
 
 // recorderPresence: an arm records exactly if it says so.
@@ -12,11 +10,11 @@ func recorderPresence(s *subject) {
 	st := s.run.Steps
 	switch {
 	case s.arm.Records() && (st == nil || len(st.Files) == 0):
-		s.add(finding("recorder-missing", CauseRecorder, "arm %s records but left no step file; is the patch applied and its folder writable?", s.arm.Name))
+		s.add(finding(ruleRecorderMissing, CauseRecorder, "arm %s records but left no step file; is the patch applied and its folder writable?", s.arm.Name))
 	case s.arm.Records() && st.Records == 0:
-		s.add(finding("recorder-missing", CauseRecorder, "arm %s records but its %d step files hold no record; look at the server's log", s.arm.Name, len(st.Files)))
+		s.add(finding(ruleRecorderMissing, CauseRecorder, "arm %s records but its %d step files hold no record; look at the server's log", s.arm.Name, len(st.Files)))
 	case !s.arm.Records() && st != nil && (len(st.Files) > 0 || st.Records > 0):
-		s.add(finding("recorder-unexpected", CauseHarness, "arm %s does not record but left %d step files; does its environment set the recorder's variable?", s.arm.Name, len(st.Files)))
+		s.add(finding(ruleRecorderUnexpected, CauseHarness, "arm %s does not record but left %d step files; does its environment set the recorder's variable?", s.arm.Name, len(st.Files)))
 	}
 }
 
@@ -24,21 +22,21 @@ func recorderPresence(s *subject) {
 // the files that the link tree holds. Other engines have no patch.
 func recorderRevision(s *subject) {
 	st, srv := s.run.Steps, &s.run.Server
-	if !s.arm.Records() || st == nil || st.Records == 0 || srv.Engine != string(scenarios.EngineVLLM) {
+	if !s.arm.Records() || st == nil || st.Records == 0 || !srv.Engine.Capabilities().Patchable {
 		return
 	}
 	if st.Revision != s.arm.Revision() {
-		s.add(finding("recorder-revision", CauseHarness, "the step records are by %q, the arm's patch is %s; which tree did the server import?", st.Revision, s.arm.Patch))
+		s.add(finding(ruleRecorderRevision, CauseHarness, "the step records are by %q, the arm's patch is %s; which tree did the server import?", st.Revision, s.arm.Patch))
 	}
 	for _, path := range slices.Sorted(maps.Keys(st.Blobs)) {
 		if st.Blobs[path] != srv.Blobs[path] {
-			s.add(finding("recorder-revision", CauseHarness, "the recorder imported %s as blob %.12s, the tree of %s has %.12s", path, st.Blobs[path], s.arm.Patch, srv.Blobs[path]))
+			s.add(finding(ruleRecorderRevision, CauseHarness, "the recorder imported %s as blob %.12s, the tree of %s has %.12s", path, st.Blobs[path], s.arm.Patch, srv.Blobs[path]))
 		}
 	}
 }
 
 // ruleOfCheck names the checks that have a rule of their own.
-var ruleOfCheck = map[string]string{"torn-tail": "torn-tail", "footer": "no-footer"}
+var ruleOfCheck = map[string]Rule{"torn-tail": ruleTornTail, "footer": ruleNoFooter}
 
 // stepChecks: every correctness check of the step records holds. A warning is a
 // footer that a normal stop above TP1 may lose.
@@ -48,7 +46,7 @@ func stepChecks(s *subject) {
 		return
 	}
 	if len(st.Checks) == 0 {
-		s.add(finding("step-check", CauseHarness, "the step records were not checked; repeat the block"))
+		s.add(finding(ruleStepCheck, CauseHarness, "the step records were not checked; repeat the block"))
 	}
 	for _, c := range st.Checks {
 		if c.Failed == 0 || c.Warning {
@@ -56,7 +54,7 @@ func stepChecks(s *subject) {
 		}
 		rule := ruleOfCheck[c.ID]
 		if rule == "" {
-			rule = "step-check"
+			rule = ruleStepCheck
 		}
 		s.add(finding(rule, CauseRecorder, "check %s failed %d of %d times, first %s", c.ID, c.Failed, max(c.Checked, c.Failed), c.First))
 	}
@@ -64,6 +62,6 @@ func stepChecks(s *subject) {
 
 func droppedRecords(s *subject) {
 	if limit := int64(s.scenario.Design.MaxDropped); s.run.Steps != nil && s.run.Steps.Dropped > limit {
-		s.add(finding("dropped-records", CauseRecorder, "%d step records were dropped, design.max_dropped allows %d; is the disk slow or full?", s.run.Steps.Dropped, limit))
+		s.add(finding(ruleDroppedRecords, CauseRecorder, "%d step records were dropped, design.max_dropped allows %d; is the disk slow or full?", s.run.Steps.Dropped, limit))
 	}
 }

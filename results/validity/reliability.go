@@ -33,7 +33,7 @@ func Reliability(plan *results.Plan, c scenarios.Comparison, attempts []results.
 	if len(baseline) > 0 || len(candidate) < minArmFaults {
 		return nil
 	}
-	f := finding("reliability", CauseArm, "%d runs of %s failed by its own fault and none of %s; first %s: %s",
+	f := finding(RuleReliability, CauseArm, "%d runs of %s failed by its own fault and none of %s; first %s: %s",
 		len(candidate), c.Candidate, c.Baseline, candidate[0].Key, candidate[0].Message)
 	f.Scope, f.Arm = ScopeComparison, c.Candidate
 	return &f

@@ -11,12 +11,12 @@ import (
 func requestsFailed(s *subject) {
 	for _, phase := range s.phaseNames() {
 		if n, all, r := s.count(phase, failed); n > 0 {
-			s.add(finding("request-failed", CauseArm,
+			s.add(finding(ruleRequestFailed, CauseArm,
 				"%d of %d requests of phase %s failed, the first is request %d: %s; none may: look at the server's log",
 				n, all, phase, r.Index, r.Error).in(phase))
 		}
 		if n, all, r := s.count(phase, short); n > 0 {
-			s.add(finding("request-short", CauseArm,
+			s.add(finding(ruleRequestShort, CauseArm,
 				"%d of %d requests of phase %s ended early, the first is request %d with %d of %d tokens and finish_reason %q; none may: look at max-model-len and ignore_eos",
 				n, all, phase, r.Index, r.OutputTokens, r.WantTokens, r.FinishReason).in(phase))
 		}
@@ -67,10 +67,10 @@ func requestsUnsent(s *subject) {
 		want := plan.Source.Requests
 		switch {
 		case got.Unsent > 0:
-			s.add(finding("requests-unsent", CauseClient, "%d requests of phase %s were not sent; all must be: repeat the block",
+			s.add(finding(ruleRequestsUnsent, CauseClient, "%d requests of phase %s were not sent; all must be: repeat the block",
 				got.Unsent, plan.Name).in(plan.Name))
 		case got.Planned != want || records != want:
-			s.add(finding("requests-unsent", CauseHarness, "the plan has %d timed requests in phase %s, the run says %d and has records of %d; repeat the block",
+			s.add(finding(ruleRequestsUnsent, CauseHarness, "the plan has %d timed requests in phase %s, the run says %d and has records of %d; repeat the block",
 				want, plan.Name, got.Planned, records).in(plan.Name))
 		}
 	})
@@ -81,7 +81,7 @@ func wrongModel(s *subject) {
 	for _, phase := range s.phaseNames() {
 		n, all, r := s.count(phase, func(r *results.Request) bool { return r.Model != "" })
 		if n > 0 {
-			s.add(finding("wrong-model", CauseHost,
+			s.add(finding(ruleWrongModel, CauseHost,
 				"%d of %d answers of phase %s come from model %q, want %q: another server answered; stop it and repeat",
 				n, all, phase, r.Model, s.run.Server.Model).in(phase))
 		}
@@ -98,7 +98,7 @@ func fingerprints(s *subject) {
 	}
 	slices.Sort(seen)
 	if seen = slices.Compact(seen); len(seen) > 1 {
-		s.add(finding("fingerprint-changed", CauseHost,
+		s.add(finding(ruleFingerprintChanged, CauseHost,
 			"answers carry %d system fingerprints (%s, %s), one server start has one: another server answered; stop it and repeat",
 			len(seen), seen[0], seen[1]))
 	}
@@ -107,13 +107,13 @@ func fingerprints(s *subject) {
 // cachedTokens: with prefix caching on, the work of a request is only known if
 // the server says what was cached.
 func cachedTokens(s *subject) {
-	if s.scenario.Engine.Kind != scenarios.EngineVLLM || s.hasArg("no-enable-prefix-caching") {
+	if !s.scenario.Engine.Kind.Capabilities().CachesPrefixes || s.hasArg("no-enable-prefix-caching") {
 		return
 	}
 	for _, phase := range s.phaseNames() {
 		n, all, _ := s.count(phase, func(r *results.Request) bool { return r.OK() && r.CachedTokens < 0 })
 		if n > 0 {
-			s.add(finding("cached-tokens-unknown", CauseHarness,
+			s.add(finding(ruleCachedTokensUnknown, CauseHarness,
 				"%d of %d answers of phase %s do not say how many prompt tokens were cached while prefix caching is on; add no-enable-prefix-caching or check enable-prompt-tokens-details",
 				n, all, phase).in(phase))
 		}

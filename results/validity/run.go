@@ -45,7 +45,7 @@ func (s *subject) add(f Finding) {
 	s.found = append(s.found, f)
 }
 
-func (s *subject) attached() bool { return s.scenario.Engine.Kind == scenarios.EngineAttach }
+func (s *subject) attached() bool { return !s.scenario.Engine.Kind.Capabilities().Starts }
 
 // phases visits the phases that were planned and measured.
 func (s *subject) phases(visit func(plan scenarios.Phase, got *results.Phase)) {
@@ -60,7 +60,7 @@ func (s *subject) phases(visit func(plan scenarios.Phase, got *results.Phase)) {
 
 func unplannedArm(s *subject) {
 	if !s.planned {
-		s.add(finding("unplanned-arm", CauseHarness, "the plan has no arm %q: this run belongs to another campaign", s.run.Key.Arm))
+		s.add(finding(ruleUnplannedArm, CauseHarness, "the plan has no arm %q: this run belongs to another campaign", s.run.Key.Arm))
 	}
 }
 
@@ -70,14 +70,14 @@ func runFailed(s *subject) {
 	}
 	cause := CauseHarness
 	switch s.run.FailureClass {
-	case "engine":
+	case results.FailureEngine:
 		cause = CauseArm
-	case "recorder":
+	case results.FailureRecorder:
 		cause = CauseRecorder
-	case "host":
+	case results.FailureHost:
 		cause = CauseHost
 	}
-	s.add(finding("run-failed", cause, "the run ended early: %s; see server.log.zst of the run", s.run.Failure))
+	s.add(finding(ruleRunFailed, cause, "the run ended early: %s; see server.log.zst of the run", s.run.Failure))
 }
 
 func phasesMissing(s *subject) {
@@ -89,7 +89,7 @@ func phasesMissing(s *subject) {
 			}
 		}
 		if seen != 1 {
-			s.add(finding("phase-missing", CauseHarness, "phase %s was measured %d times, want once; repeat the block", plan.Name, seen).in(plan.Name))
+			s.add(finding(rulePhaseMissing, CauseHarness, "phase %s was measured %d times, want once; repeat the block", plan.Name, seen).in(plan.Name))
 		}
 	}
 }
@@ -99,8 +99,8 @@ func identityMissing(s *subject) {
 	switch {
 	case want == 0:
 	case s.identity == nil || s.run.Identity == nil:
-		s.add(finding("identity-missing", CauseHarness, "the identity pass is missing, %d prompts were planned; repeat the block", want))
+		s.add(finding(ruleIdentityMissing, CauseHarness, "the identity pass is missing, %d prompts were planned; repeat the block", want))
 	case len(s.identity.Tokens) != want || s.run.Identity.Prompts != want:
-		s.add(finding("identity-missing", CauseHarness, "the identity pass has %d of %d prompts; repeat the block", len(s.identity.Tokens), want))
+		s.add(finding(ruleIdentityMissing, CauseHarness, "the identity pass has %d of %d prompts; repeat the block", len(s.identity.Tokens), want))
 	}
 }

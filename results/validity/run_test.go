@@ -1,6 +1,7 @@
 package validity
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"testing"
@@ -16,8 +17,8 @@ func judge(plan *results.Plan, a *results.Attempt) []Finding {
 	return Run(plan, a.Run, a.Requests, a.Identity)
 }
 
-func rules(found []Finding) []string {
-	var names []string
+func rules(found []Finding) []Rule {
+	var names []Rule
 	for _, f := range found {
 		names = append(names, f.Rule)
 	}
@@ -34,8 +35,8 @@ func TestHealthyRunsHaveNoFindings(t *testing.T) {
 var runMutations = []struct {
 	name   string
 	mutate func(plan *results.Plan, a *results.Attempt)
-	rule   string
-	cause  string
+	rule   Rule
+	cause  Cause
 	phase  string
 	say    string
 }{
@@ -111,7 +112,7 @@ func TestEachRunRuleFires(t *testing.T) {
 			plan, a := healthyPlan(), healthy("0001", "on")
 			m.mutate(plan, &a)
 			found := judge(plan, &a)
-			require.Equal(t, []string{m.rule}, rules(found))
+			require.Equal(t, []Rule{m.rule}, rules(found))
 			f := found[0]
 			assert.Contains(t, f.Message, m.say)
 			assert.Equal(t, m.cause, f.Cause)
@@ -126,7 +127,7 @@ func TestMetricIsNamed(t *testing.T) {
 	plan, a := healthyPlan(), healthy("0001", "on")
 	a.Run.Phases[0].Metrics = nil
 	found := judge(plan, &a)
-	require.Equal(t, []string{"primary-missing", "primary-missing"}, rules(found))
+	require.Equal(t, []Rule{"primary-missing", "primary-missing"}, rules(found))
 	assert.Equal(t, "output_throughput", found[1].Metric)
 }
 
@@ -148,17 +149,17 @@ func TestOnePercentUndefined(t *testing.T) {
 	a.Run.Phases[0].Undefined = map[string]int{"tpot_p50": 1, "gap_p50": 50}
 	assert.Empty(t, judge(plan, &a))
 	a.Run.Phases[0].Undefined["tpot_p50"] = 2
-	assert.Equal(t, []string{"primary-undefined"}, rules(judge(plan, &a)))
+	assert.Equal(t, []Rule{"primary-undefined"}, rules(judge(plan, &a)))
 }
 
 func TestBurnInMayCompile(t *testing.T) {
 	plan, a := healthyPlan(), healthy("burnin-1", "on")
 	a.Run.Server.LogFindings[0].WallNS = 1500
-	assert.Equal(t, []string{"jit-in-timed-phase"}, rules(judge(plan, &a)))
+	assert.Equal(t, []Rule{"jit-in-timed-phase"}, rules(judge(plan, &a)))
 	a.Run.BurnIn = true
 	assert.Empty(t, judge(plan, &a))
 	a.Requests[2].Error = "EOF"
-	assert.Equal(t, []string{"request-failed"}, rules(judge(plan, &a)), "all other rules hold")
+	assert.Equal(t, []Rule{"request-failed"}, rules(judge(plan, &a)), "all other rules hold")
 }
 
 func TestFooterWarning(t *testing.T) {
@@ -199,17 +200,17 @@ func TestFailedRunTellsItsCauses(t *testing.T) {
 	a.Run.Phases, a.Identity, a.Run.Steps = nil, nil, nil
 	a.Requests[1].Error = "connection reset"
 	a.Run.Server.LogFindings = []results.LogLine{{Kind: "recorder", Text: `File "opprof.py", line 7`}}
-	assert.Equal(t, []string{"run-failed", "request-failed", "recorder-traceback"}, rules(judge(plan, &a)))
+	assert.Equal(t, []Rule{"run-failed", "request-failed", "recorder-traceback"}, rules(judge(plan, &a)))
 }
 
 func TestReadmeNamesEveryRule(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	for _, m := range runMutations {
-		assert.Regexp(t, `\| ([a-z-]+, )?`+m.rule+`(, [a-z-]+)? \| run \| [a-z, ]*`+m.cause, string(readme))
+		assert.Regexp(t, fmt.Sprintf(`\| ([a-z-]+, )?%s(, [a-z-]+)? \| run \| [a-z, ]*%s`, m.rule, m.cause), string(readme))
 	}
 	for _, m := range compareMutations {
-		assert.Contains(t, string(readme), "| "+m.rule+" | "+m.scope+" |")
+		assert.Contains(t, string(readme), fmt.Sprintf("| %s | %s |", m.rule, m.scope))
 	}
 }
 

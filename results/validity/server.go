@@ -15,9 +15,9 @@ func serverExit(s *subject) {
 	}
 	switch stop := s.run.Server.Stop; {
 	case !stop.Requested:
-		s.add(finding("server-exit", CauseArm, "the server ended by itself (exit code %d%s); look at its log", stop.ExitCode, signal(stop)))
+		s.add(finding(ruleServerExit, CauseArm, "the server ended by itself (exit code %d%s); look at its log", stop.ExitCode, signal(stop)))
 	case !stop.Graceful:
-		s.add(finding("server-exit", CauseArm, "the server did not stop within %.0f s of SIGINT and was killed%s; its step records may be cut", stop.Seconds, signal(stop)))
+		s.add(finding(ruleServerExit, CauseArm, "the server did not stop within %.0f s of SIGINT and was killed%s; its step records may be cut", stop.Seconds, signal(stop)))
 	}
 }
 
@@ -38,7 +38,7 @@ func proofs(s *subject) {
 	for _, p := range s.run.Server.Proofs {
 		seen[p.When] = true
 		if p.Listeners != 1 || p.Ours != 1 {
-			s.add(finding("foreign-server", CauseHost, "%d sockets listen on port %d (%s), %d of them ours, want one and ours: stop the other server %s",
+			s.add(finding(ruleForeignServer, CauseHost, "%d sockets listen on port %d (%s), %d of them ours, want one and ours: stop the other server %s",
 				p.Listeners, s.run.Server.Port, p.When, p.Ours, p.Detail))
 			return
 		}
@@ -46,7 +46,7 @@ func proofs(s *subject) {
 	s.phases(func(plan scenarios.Phase, _ *results.Phase) {
 		for _, when := range []string{plan.Name + ":before", plan.Name + ":after"} {
 			if !seen[when] {
-				s.add(finding("unproven-server", CauseHarness, "no proof %q that the server is ours; repeat the block", when).in(plan.Name))
+				s.add(finding(ruleUnprovenServer, CauseHarness, "no proof %q that the server is ours; repeat the block", when).in(plan.Name))
 			}
 		}
 	})
@@ -61,13 +61,13 @@ func lateJIT(s *subject) {
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
 		n, text := 0, ""
 		for _, l := range s.run.Server.LogFindings {
-			if l.Kind == "jit" && got.TimedStartNS <= l.WallNS && l.WallNS <= got.TimedEndNS {
+			if l.Kind == results.LogJIT && got.TimedStartNS <= l.WallNS && l.WallNS <= got.TimedEndNS {
 				n++
 				text = l.Text
 			}
 		}
 		if n > 0 {
-			s.add(finding("jit-in-timed-phase", CauseHarness, "%d kernels were compiled during the timed part of phase %s (last: %s); none may: the warm-up must cover its shapes",
+			s.add(finding(ruleJITInTimedPhase, CauseHarness, "%d kernels were compiled during the timed part of phase %s (last: %s); none may: the warm-up must cover its shapes",
 				n, plan.Name, text).in(plan.Name))
 		}
 	})
@@ -76,14 +76,14 @@ func lateJIT(s *subject) {
 // serverLog: a traceback through the recorder, or a dying engine core, belongs
 // to the arm. The recorder's warnings show in its own counters.
 func serverLog(s *subject) {
-	s.logLine("recorder-traceback", func(l results.LogLine) bool {
-		return l.Kind == "traceback" || l.Kind == "recorder" && !strings.Contains(strings.ToUpper(l.Text), "WARNING")
+	s.logLine(ruleRecorderTraceback, func(l results.LogLine) bool {
+		return l.Kind == results.LogRecorder && !strings.Contains(strings.ToUpper(l.Text), "WARNING")
 	})
-	s.logLine("engine-error", func(l results.LogLine) bool { return l.Kind == "engine" })
+	s.logLine(ruleEngineError, func(l results.LogLine) bool { return l.Kind == results.LogEngine })
 }
 
 // logLine reports the first line that matches.
-func (s *subject) logLine(rule string, matches func(results.LogLine) bool) {
+func (s *subject) logLine(rule Rule, matches func(results.LogLine) bool) {
 	if i := slices.IndexFunc(s.run.Server.LogFindings, matches); i >= 0 {
 		s.add(finding(rule, CauseArm, "the server's log says: %s; see server.log.zst of the run", s.run.Server.LogFindings[i].Text))
 	}

@@ -17,7 +17,7 @@ const maxStampDifference = 0.01
 func stampsMixed(s *subject) {
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
 		if share := got.Client.KernelStamps; share > maxStampDifference && !(share >= 1-maxStampDifference) {
-			s.add(finding("stamps-mixed", CauseClient, "the kernel stamped %.1f %% of the reads in phase %s, the others have the client's time: one kind must have 99 %%; repeat the block",
+			s.add(finding(ruleStampsMixed, CauseClient, "the kernel stamped %.1f %% of the reads in phase %s, the others have the client's time: one kind must have 99 %%; repeat the block",
 				100*share, plan.Name).in(plan.Name))
 		}
 	})
@@ -37,7 +37,7 @@ func stampsDiffer(p *pairing) []Finding {
 				if x.Name != y.Name || math.Abs(x.Client.KernelStamps-y.Client.KernelStamps) <= maxStampDifference {
 					continue
 				}
-				found = append(found, Finding{Rule: "stamps-differ", Scope: ScopePair, Key: c.Key, Arm: p.of.Candidate, Phase: x.Name, Cause: CauseClient,
+				found = append(found, Finding{Rule: ruleStampsDiffer, Scope: ScopePair, Key: c.Key, Arm: p.of.Candidate, Phase: x.Name, Cause: CauseClient,
 					Message: fmt.Sprintf("phase %s of block %s: the kernel stamped %.1f %% of the reads in one arm and %.1f %% in the other: their times are not alike",
 						x.Name, c.Key.Block, 100*x.Client.KernelStamps, 100*y.Client.KernelStamps)})
 			}

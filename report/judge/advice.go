@@ -1,0 +1,97 @@
+package judge
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/aituner/opprof/report/stat"
+	"github.com/aituner/opprof/report/view"
+)
+
+// next says what to do after a verdict other than PASS.
+func (w *wording) next() []string {
+	if w.v.Is(stat.Fail, view.ReasonNotSensitive) {
+		return []string{"take these metrics out of primary on such a host, or measure them better: longer phases, a quieter host, interleaved arms"}
+	}
+	switch w.v.Verdict {
+	case stat.Inconclusive:
+		return w.nextBlocks()
+	case stat.Invalid:
+		return []string{"remove the cause, then run a new campaign: nothing here says how much the candidate costs"}
+	case stat.Fail:
+		return []string{"the finding stands; run a new campaign only after a change of the candidate"}
+	}
+	return nil
+}
+
+// nextBlocks says how many blocks would decide, and that they are a new plan.
+func (w *wording) nextBlocks() []string {
+	var lines []string
+	least, most, hopeless := 0, 0, false
+	for _, p := range allPrimaries(w.gating) {
+		if p.Advice == nil {
+			continue
+		}
+		least = max(least, p.Advice.IfZeroUpper)
+		most = max(most, p.Advice.IfObservedUpper)
+		hopeless = hopeless || p.Advice.IfObserved == 0
+	}
+	if least > 0 { // the power is for a t interval, and as many blocks as ran were not enough
+		least = max(least, w.v.Blocks.Valid+2)
+	}
+	switch {
+	case least > view.PracticalBlocks:
+		lines = append(lines, fmt.Sprintf("reduce the noise first (a quieter host, longer phases): at this spread it takes %s even if the true effect is 0; this campaign can't be extended",
+			view.BlocksRange(least, least)))
+	case least > 0:
+		lines = append(lines, "reduce the noise, or run a new campaign with design.blocks: "+blocksToPlan(least, most)+"; this one can't be extended")
+	}
+	if hopeless {
+		lines = append(lines, "where the estimate itself is beyond the margin, more blocks are more likely to show a FAIL than a PASS")
+	}
+	if w.aaOpen {
+		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")
+	}
+	for _, c := range w.gating {
+		if c.Stalling() {
+			lines = append(lines, "look for the cause of the stalls in "+c.Candidate+": a mean does not show them, and more blocks do not remove them")
+		}
+	}
+	return lines
+}
+
+// needs lists what each undecided metric would take.
+func needs(v stat.Verdict, gating []*view.Comparison) []string {
+	if v != stat.Inconclusive {
+		return nil
+	}
+	var lines []string
+	for _, p := range allPrimaries(gating) {
+		if p.Advice != nil {
+			lines = append(lines, adviceLine(p))
+		}
+	}
+	return lines
+}
+
+func blocksToPlan(least, most int) string {
+	if most <= least {
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprintf("%d (%d are enough if the true effect is 0)", most, least)
+}
+
+func adviceLine(p view.Placed) string {
+	a := p.Advice
+	supports := strings.TrimPrefix(view.Percent(a.Supports, p.MarginPct), "+")
+	line := fmt.Sprintf("%s: supports a margin above %s; 90 %% power needs %s if the true effect is 0", p, supports, view.BlocksRange(a.IfZero, a.IfZeroUpper))
+	if a.IfObserved == 0 {
+		line += ", no number of blocks if it is the estimate"
+	} else {
+		line += ", " + view.BlocksRange(a.IfObserved, a.IfObservedUpper) + " if it is the estimate"
+	}
+	if a.Noise != "" {
+		line += "; noise " + a.Noise
+	}
+	return line
+}

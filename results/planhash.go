@@ -1,0 +1,46 @@
+package results
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/aituner/opprof/scenarios"
+)
+
+// ComputeHash digests what decides the result of a campaign: rules, canonical
+// scenario, workload, patches, order and pilot; no paths, ports, times or hosts.
+// A plan whose Hash is another was changed, or made by another opbench.
+func (p *Plan) ComputeHash() (string, error) {
+	data, err := json.Marshal(struct {
+		Rules    string             `json:"rules"`
+		Scenario scenarios.Scenario `json:"scenario"`
+		Workload string             `json:"workload"`
+		Patches  map[string]string  `json:"patches"`
+		Blocks   []Block            `json:"blocks"`
+		Pilot    *Pilot             `json:"pilot,omitempty"`
+	}{p.Rules, withoutPaths(p.Scenario), p.WorkloadSHA256, p.Patches, p.Blocks, p.Pilot})
+	if err != nil {
+		return "", fmt.Errorf("hash plan: %w", err)
+	}
+	return digest(data), nil
+}
+
+// withoutPaths leaves out where things lie; what they hold is in the hashes of
+// the patches and of the workload.
+func withoutPaths(s scenarios.Scenario) scenarios.Scenario {
+	s.Engine.Python = ""
+	s.Engine.Model = filepath.Base(s.Engine.Model)
+	s.Arms = slices.Clone(s.Arms)
+	for i := range s.Arms {
+		s.Arms[i].PatchDir = ""
+	}
+	s.Phases = slices.Clone(s.Phases)
+	for i := range s.Phases {
+		if path := &s.Phases[i].Source.Path; *path != "" {
+			*path = filepath.Base(*path)
+		}
+	}
+	return s
+}
