@@ -204,6 +204,7 @@ func copyRuns(c *results.Campaign) {
 		a.Requests = from.Requests
 		for p := range a.Run.Phases {
 			a.Run.Phases[p].Metrics, a.Run.Phases[p].MeanLive = from.Run.Phases[p].Metrics, from.Run.Phases[p].MeanLive
+			a.Run.Phases[p].Gaps = from.Run.Phases[p].Gaps
 		}
 	}
 }

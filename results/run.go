@@ -132,6 +132,9 @@ type Phase struct {
 	Metrics map[string]float64 `json:"metrics"`
 	// Undefined counts requests without a value, by metric.
 	Undefined map[string]int `json:"undefined,omitempty"`
+	// Gaps are those between the chunks of timed requests that succeeded, all
+	// together. None: no request had two chunks, or an older client measured.
+	Gaps Gaps `json:"gap_hist,omitzero"`
 	// MeanLive is the mean number of live streams of the timed part.
 	MeanLive float64      `json:"mean_live"`
 	Client   ClientHealth `json:"client"`

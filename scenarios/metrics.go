@@ -50,6 +50,7 @@ var metricTable = []Metric{
 	{Name: "e2e_p50", Label: "end to end p50", Unit: "s", Kind: Latency, Of: EndToEnd, Quantile: 0.50},
 	{Name: "e2e_p95", Label: "end to end p95", Unit: "s", Kind: Latency, Of: EndToEnd, Quantile: 0.95},
 	{Name: "gap_p50", Label: "chunk gap p50", Unit: "s", Kind: Latency, Of: Gap, Quantile: 0.50},
+	{Name: "itl_p99", Label: "ITL p99", Unit: "s", Kind: Latency, Of: Gap, Quantile: 0.99},
 	{Name: "ttft_intended_p50", Label: "TTFT from intended time p50", Unit: "s", Kind: Latency,
 		Of: TTFTIntended, Quantile: 0.50},
 	{Name: "ttft_intended_p95", Label: "TTFT from intended time p95", Unit: "s", Kind: Latency,

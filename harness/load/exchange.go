@@ -26,8 +26,9 @@ type message struct {
 // sent is what is known about an exchange beside its record.
 type sent struct {
 	tokens []int
-	wall   int64 // wall clock of the send, ns since the epoch
-	last   int64 // wall clock of the read of the last token, 0: there was none
+	gaps   []int64 // between its chunks, ns
+	wall   int64   // wall clock of the send, ns since the epoch
+	last   int64   // wall clock of the read of the last token, 0: there was none
 }
 
 // exchange sends one message and reads the response to its end. The send time
@@ -52,7 +53,7 @@ func (l *link) exchange(ctx context.Context, t Target, m message, record *result
 		l.drop()
 	}
 	l.idle = time.Now()
-	s := sent{tokens: a.tokens, wall: start.UnixNano()}
+	s := sent{tokens: a.tokens, gaps: a.gaps, wall: start.UnixNano()}
 	if record.LastNS > 0 {
 		s.last = l.idle.UnixNano() - int64(l.idle.Sub(t.Origin)) + record.LastNS
 	}

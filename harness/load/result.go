@@ -25,6 +25,7 @@ type Result struct {
 	Client   results.ClientHealth
 	// Slices are the parts with a number of their own, without their position.
 	Slices []results.Slice
+	gaps   results.Gaps // of the finished timed requests
 	// Dials counts connections opened, Redials those that replaced one which
 	// was closed or too old between two requests. Neither is part of a TTFT.
 	Dials, Redials int
@@ -61,6 +62,7 @@ func (res *Result) add(record results.Request, s sent) {
 		res.Failed++
 	case !record.Warmup:
 		res.Finished++
+		res.gaps.Add(s.gaps...)
 	}
 	res.WarmupStartNS = earlier(res.WarmupStartNS, s.wall)
 	if !record.Warmup {
@@ -157,7 +159,7 @@ func meanLive(requests []results.Request, from, to int64) float64 {
 // Phase is the part of a run's record that the client knows: everything but CPU
 // seconds and the server's counters.
 func (res *Result) Phase(plan scenarios.Phase) results.Phase {
-	values, undefined := metrics.Compute(metrics.Phase{Requests: res.Requests, Goodput: plan.Goodput})
+	values, undefined := metrics.Compute(metrics.Phase{Requests: res.Requests, Gaps: res.gaps, Goodput: plan.Goodput})
 	return results.Phase{
 		Name:          plan.Name,
 		WarmupStartNS: res.WarmupStartNS,
@@ -169,6 +171,7 @@ func (res *Result) Phase(plan scenarios.Phase) results.Phase {
 		Unsent:        res.Unsent,
 		Metrics:       values,
 		Undefined:     undefined,
+		Gaps:          res.gaps,
 		MeanLive:      res.MeanLive,
 		Client:        res.Client,
 		Slices:        res.Slices,

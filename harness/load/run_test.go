@@ -89,6 +89,9 @@ func TestClosedLoopTimes(t *testing.T) {
 		assert.InDelta(t, 0.030, phase.Metrics["ttft_p95"], 1e-12)
 		assert.InDelta(t, 0.010, phase.Metrics["tpot_p50"], 1e-12)
 		assert.InDelta(t, 25/0.210, phase.Metrics["output_throughput"], 1e-9)
+		// four gaps of 10 ms in each of five timed requests; none of the warm-up
+		assert.True(t, phase.Gaps.Fits(20, int64(200*ms), int64(10*ms)))
+		assert.InEpsilon(t, 0.010, phase.Metrics["itl_p99"], 1e-3)
 	})
 }
 
@@ -272,7 +275,7 @@ func TestOneFailureDoesNotStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &server{prefill: 10 * ms, fault: func(n int, conn net.Conn) bool {
 			if n == 4 {
-				io.WriteString(conn, headText+chunked(tokensEvent("", 1)))
+				io.WriteString(conn, headText+chunked(tokensEvent("", 1))+chunked(tokensEvent("", 2)))
 			}
 			return n == 4
 		}}
@@ -282,6 +285,7 @@ func TestOneFailureDoesNotStop(t *testing.T) {
 		assert.Equal(t, []int{8, 7, 1, 0}, []int{res.Planned, res.Finished, res.Failed, res.Unsent})
 		assert.Contains(t, res.Requests[4].Error, "cut stream")
 		assert.Equal(t, 10, s.requests, "a failed request is not sent again")
+		assert.True(t, res.gaps.Fits(7*4, 0, 0), "nor do its gaps count")
 		assert.Equal(t, 1, res.Redials)
 	})
 }

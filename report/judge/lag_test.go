@@ -32,7 +32,7 @@ func lagRun(late float64) *accept.Run {
 func TestLagIsHeldAgainstTheMetricsKind(t *testing.T) {
 	base, cand := lagRun(0), lagRun(0.5)
 	for name, want := range map[string]float64{
-		"ttft_p50": 1, "ttft_p95": 1, "tpot_p50": 0.5 / 1.5, "tpot_p95": 0.5 / 1.5, "gap_p50": 4, "e2e_p95": 0.25,
+		"ttft_p50": 1, "ttft_p95": 1, "tpot_p50": 0.5 / 1.5, "tpot_p95": 0.5 / 1.5, "gap_p50": 4, "itl_p99": 4, "e2e_p95": 0.25,
 		"output_throughput": 0.05, "request_rate": 0.05,
 	} {
 		m, ok := scenarios.FindMetric(name)

@@ -16,10 +16,11 @@ import (
 )
 
 // formula defines one metric of the table: the quantile of a time over requests,
-// or a number of the phase as a whole.
+// the quantile over all gaps of the phase, or another number of it as a whole.
 type formula struct {
 	of    latency
 	open  bool // only for an open loop
+	gaps  bool
 	whole func(s *sample) (value float64, ok bool)
 }
 
@@ -33,6 +34,7 @@ var formulas = map[string]formula{
 	"e2e_p50":           {of: EndToEnd},
 	"e2e_p95":           {of: EndToEnd},
 	"gap_p50":           {of: gap},
+	"itl_p99":           {gaps: true},
 	"ttft_intended_p50": {of: ttftIntended, open: true},
 	"ttft_intended_p95": {of: ttftIntended, open: true},
 	"request_rate":      {whole: (*sample).requestRate},
@@ -48,6 +50,7 @@ func OfRequest(metric string) func(r *results.Request) (seconds float64, ok bool
 // Phase is what the numbers of one phase are computed from.
 type Phase struct {
 	Requests []results.Request // of the phase, warm-up included
+	Gaps     results.Gaps      // of run.json, or as measured
 	Goodput  scenarios.Goodput // the limits of its scenario; none: no goodput
 }
 
@@ -59,7 +62,7 @@ type Phase struct {
 // time.
 func Compute(p Phase) (values map[string]float64, undefined map[string]int) {
 	values, undefined = map[string]float64{}, map[string]int{}
-	s := sample{timed: timedOnly(p.Requests), limits: p.Goodput}
+	s := sample{timed: timedOnly(p.Requests), gaps: p.Gaps, limits: p.Goodput}
 	s.good = slices.DeleteFunc(slices.Clone(s.timed), func(r *results.Request) bool { return !r.OK() })
 	s.seconds = timedSeconds(s.timed)
 	open := openLoop(s.timed)
@@ -81,6 +84,10 @@ func Compute(p Phase) (values map[string]float64, undefined map[string]int) {
 
 // value applies the formula; missing counts requests that it is not defined for.
 func (f formula) value(s *sample, quantile float64) (value float64, missing int, ok bool) {
+	if f.gaps {
+		value, ok = s.gapQuantile(quantile)
+		return value, 0, ok
+	}
 	if f.whole != nil {
 		value, ok = f.whole(s)
 		return value, 0, ok

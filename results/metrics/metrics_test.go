@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,7 +21,15 @@ func request(sent, ttft int64, n int, step int64) results.Request {
 	first := sent + ttft
 	last := first + step*int64(n-1)
 	return results.Request{IntendedNS: sent * ms, SentNS: sent * ms, FirstNS: first * ms, LastNS: last * ms, EndNS: (last + 1) * ms,
-		FirstTokens: 1, Chunks: n, WantTokens: n, OutputTokens: n, GapMedianNS: step * ms}
+		FirstTokens: 1, Chunks: n, WantTokens: n, OutputTokens: n, GapMedianNS: step * ms, GapMaxNS: step * ms}
+}
+
+// gapsOf are the gaps of requests whose chunks are evenly spaced.
+func gapsOf(requests []results.Request) (g results.Gaps) {
+	for _, r := range requests {
+		g.Add(slices.Repeat([]int64{r.GapMedianNS}, r.Chunks-1)...)
+	}
+	return g
 }
 
 func TestComputeByHand(t *testing.T) {
@@ -155,13 +164,43 @@ func TestGoodput(t *testing.T) {
 	assert.NotContains(t, values, "goodput", "no timed request")
 }
 
+// All gaps of the phase count alike: the slow request has two of 202, so the 99 %
+// quantile is that of the others, which it would not be over requests. Those of
+// warm-up and failed requests are in no histogram.
+func TestITLByHand(t *testing.T) {
+	requests := []results.Request{request(1000, 20, 101, 4), request(2000, 20, 101, 4), request(3000, 20, 3, 8)}
+	requests[2].GapMaxNS = 11 * ms
+	var gaps results.Gaps
+	gaps.Add(slices.Repeat([]int64{4 * ms}, 200)...)
+	gaps.Add(5*ms, 11*ms)
+	warm, failed := request(10, 20, 50, 90), request(20, 20, 50, 90)
+	warm.Warmup, failed.Error = true, "no usage"
+	all := append([]results.Request{warm, failed}, requests...)
+	values, undefined := Compute(Phase{Requests: all, Gaps: gaps})
+	assert.NotContains(t, undefined, "itl_p99")
+	assert.InEpsilon(t, 0.004, values["itl_p99"], 1e-3, "202 gaps: ranks 198 and 199 of 0 to 201")
+	assert.InEpsilon(t, 0.011, gaps.Quantile(1)/1e9, 1e-3)
+
+	gaps.Add(30 * ms)
+	values, _ = Compute(Phase{Requests: all, Gaps: gaps})
+	assert.NotContains(t, values, "itl_p99", "a gap that no request had")
+	values, _ = Compute(Phase{Requests: all})
+	assert.NotContains(t, values, "itl_p99", "an older client kept none: absent, never 0")
+	assert.Contains(t, values, "gap_p50")
+	one := []results.Request{request(1000, 20, 1, 0)}
+	values, _ = Compute(Phase{Requests: one, Gaps: gapsOf(one)})
+	assert.NotContains(t, values, "itl_p99", "no request had two chunks")
+}
+
 // TestDirection makes a run worse and looks whether each metric moves in the
 // direction that its kind declares: a row of the table with a wrong kind fails.
 func TestDirection(t *testing.T) {
 	run := func(slower int64) map[string]float64 {
 		a, b := request(1000, 20+slower, 11, 4+slower), request(1100, 30+slower, 11, 4+slower)
 		b.IntendedNS -= ms
-		values, _ := Compute(Phase{Requests: []results.Request{a, b}, Goodput: scenarios.Goodput{TTFT: 32 * time.Millisecond}})
+		both := []results.Request{a, b}
+		limits := scenarios.Goodput{TTFT: 32 * time.Millisecond}
+		values, _ := Compute(Phase{Requests: both, Gaps: gapsOf(both), Goodput: limits})
 		return values
 	}
 	fast, slow := run(0), run(3)
@@ -182,8 +221,9 @@ func TestEveryMetricHasOneFormula(t *testing.T) {
 		listed[m.Name] = true
 		f, ok := formulas[m.Name]
 		require.True(t, ok, "%s has no formula", m.Name)
-		assert.NotEqual(t, f.of == nil, f.whole == nil, "%s is of requests or of the whole phase", m.Name)
-		if f.of != nil {
+		ways := slices.DeleteFunc([]bool{f.of != nil, f.gaps, f.whole != nil}, func(has bool) bool { return !has })
+		assert.Len(t, ways, 1, "%s is of requests, of gaps or of the whole phase", m.Name)
+		if f.of != nil || f.gaps {
 			assert.Equal(t, scenarios.Latency, m.Kind, m.Name)
 		}
 		assert.Equal(t, f.of == nil, OfRequest(m.Name) == nil, m.Name)

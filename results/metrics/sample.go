@@ -9,6 +9,7 @@ import (
 type sample struct {
 	timed, good []*results.Request // good: those of timed that succeeded
 	seconds     float64            // TimedSeconds
+	gaps        results.Gaps
 	limits      scenarios.Goodput
 }
 
@@ -39,6 +40,20 @@ func (s *sample) tokens() (n int) {
 		n += r.OutputTokens
 	}
 	return n
+}
+
+// gapQuantile is in seconds. Requests keep how many gaps they had, their sum and
+// the largest: a histogram that does not fit them is of other gaps, and without
+// one, as in runs of older clients, there is no value.
+func (s *sample) gapQuantile(p float64) (seconds float64, ok bool) {
+	var count int
+	var sum, largest int64
+	for _, r := range s.good {
+		if r.Chunks > 1 {
+			count, sum, largest = count+r.Chunks-1, sum+r.LastNS-r.FirstNS, max(largest, r.GapMaxNS)
+		}
+	}
+	return s.gaps.Quantile(p) / 1e9, count > 0 && s.gaps.Fits(count, sum, largest)
 }
 
 // TimedSeconds is how long the timed part of a phase lasted: from the first

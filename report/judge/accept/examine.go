@@ -59,7 +59,7 @@ func phaseValues(a *results.Attempt, limits map[string]scenarios.Goodput) map[st
 	byPhase := RequestsByPhase(a)
 	values := map[string]map[string]float64{}
 	for _, p := range a.Run.Phases {
-		values[p.Name], _ = metrics.Compute(metrics.Phase{Requests: byPhase[p.Name], Goodput: limits[p.Name]})
+		values[p.Name], _ = metrics.Compute(metrics.Phase{Requests: byPhase[p.Name], Gaps: p.Gaps, Goodput: limits[p.Name]})
 	}
 	return values
 }
