@@ -44,8 +44,8 @@ shrunk() {
 	for old, new in (
 	    ("requests: 48, prompt_tokens: 64, output_tokens: 96,", "requests: 8, prompt_tokens: 64, output_tokens: 64,"),
 	    ("warmup: {requests: 10}", "warmup: {requests: 2}"),
-	    ("requests: 192\n", "requests: 32\n"),
-	    ("warmup: {requests: 24}", "warmup: {requests: 8}"),
+	    ("requests: 192\n", "requests: 48\n"),
+	    ("warmup: {requests: 24}", "warmup: {requests: 16}"),
 	    ("burn_in_blocks: 1, cooldown: 5s", "burn_in_blocks: 0, cooldown: 1s"),
 	    ("identity: {prompts: 16,", "identity: {prompts: 4,"),
 	):
