@@ -8,10 +8,10 @@
 #
 # VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. So large an effect
 # needs few requests: the scenario is that of the workflow with smaller counts and
-# without burn-in. About 12 minutes on two free cores, half of them
-# for the starts of twelve servers. It does need them free: with the load average
-# between 10 and 19 one campaign ended as INCONCLUSIVE. "whole" takes the workflow's own counts,
-# and half an hour. Run it in the root of the repository after make build.
+# without burn-in. About 12 minutes on two free cores, half of them for the starts
+# of twelve servers. It needs them free: with a load average between 10 and 19 one
+# campaign ended as INCONCLUSIVE. "whole" takes the workflow's own counts, and half
+# an hour. Run it in the root of the repository after make build.
 set -euo pipefail
 
 vllm=$(cd "${1:-.vllm-cpu}" && pwd)
@@ -107,8 +107,8 @@ import sys
 
 for block in sorted(pathlib.Path(sys.argv[1]).glob("*")):
     runs = [json.loads(path.read_text()) for path in block.glob("*/run.json")]
-    if not all("stop" in run["server"] for run in runs) or not runs:
-        continue  # a server that did not start
+    if not runs:
+        continue  # stopped before it was measured
     start, *_, end = sorted(datetime.datetime.fromisoformat(run[key][:19]) for run in runs for key in ("start", "end"))
     ready = " and ".join(f"{run['server']['ready_in_s']:.0f}" for run in runs)
     stop = max(run["server"]["stop"]["seconds"] for run in runs)
