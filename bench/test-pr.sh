@@ -8,9 +8,10 @@
 #
 # VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. So large an effect
 # needs few requests: the scenario is that of the workflow with smaller counts and
-# without burn-in. Two free cores take less than 12 minutes, half of
-# them for the starts of twelve servers. "whole" takes the workflow's own counts,
-# and half an hour. Run it in the root of the repository after make build.
+# without burn-in. About 12 minutes on two free cores, half of them for the starts
+# of twelve servers. It needs them free: with a load average between 10 and 19 one
+# campaign ended as INCONCLUSIVE. "whole" takes the workflow's own counts, and half
+# an hour. Run it in the root of the repository after make build.
 set -euo pipefail
 
 vllm=$(cd "${1:-.vllm-cpu}" && pwd)
@@ -95,7 +96,8 @@ if [ "$whole" != whole ]; then
 	shrunk "$scenario" >"$work/ci-regress.yaml"
 	scenario=$work/ci-regress.yaml
 fi
-exits 10 .github/scripts/regress.sh "$work/base" "$work/change" "$work/out" "$scenario"
+verdict=0
+.github/scripts/regress.sh "$work/base" "$work/change" "$work/out" "$scenario" || verdict=$?
 
 python3 - "$work"/out/*/*/blocks <<'PY'
 import datetime
@@ -103,13 +105,16 @@ import json
 import pathlib
 import sys
 
-for block in sorted(pathlib.Path(sys.argv[1]).iterdir()):
+for block in sorted(pathlib.Path(sys.argv[1]).glob("*")):
     runs = [json.loads(path.read_text()) for path in block.glob("*/run.json")]
+    if not runs:
+        continue  # stopped before it was measured
     start, *_, end = sorted(datetime.datetime.fromisoformat(run[key][:19]) for run in runs for key in ("start", "end"))
     ready = " and ".join(f"{run['server']['ready_in_s']:.0f}" for run in runs)
     stop = max(run["server"]["stop"]["seconds"] for run in runs)
     print(f"block {block.name}: {(end - start).seconds} s, servers ready after {ready} s, stopped in {stop:.0f} s")
 PY
+[ "$verdict" = 10 ] || fail "regress.sh ended with $verdict, not with 10"
 
 step "post, as bench-post does"
 cat > "$work/event" <<JSON
