@@ -43,8 +43,8 @@ shrunk() {
 
 	text = open(sys.argv[1]).read()
 	for old, new in (
-	    ("requests: 48, prompt_tokens: 64, output_tokens: 96,", "requests: 8, prompt_tokens: 64, output_tokens: 64,"),
-	    ("warmup: {requests: 10}", "warmup: {requests: 2}"),
+	    ("requests: 48, prompt_tokens: 64, output_tokens: 96,", "requests: 16, prompt_tokens: 64, output_tokens: 64,"),
+	    ("warmup: {requests: 10}", "warmup: {requests: 4}"),
 	    ("requests: 192\n", "requests: 48\n"),
 	    ("warmup: {requests: 24}", "warmup: {requests: 16}"),
 	    ("burn_in_blocks: 1, cooldown: 5s", "burn_in_blocks: 0, cooldown: 1s"),
