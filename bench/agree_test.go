@@ -49,7 +49,7 @@ identity: {prompts: 4, prompt_tokens: 16, output_tokens: 12}
 // explain where none failed. Otherwise one voids blocks that the other accepts, or
 // blames the recorder for what a cut request left.
 func TestHarnessAndReportSayTheSame(t *testing.T) {
-	const one, two, lost = "tensor-parallel-size: 1", "tensor-parallel-size: 2", "check footer failed 1 of 1 times"
+	const one, two, lost = "tensor-parallel-size: 1", "tensor-parallel-size: 2", "check footer failed 1 of 1 time"
 	for _, c := range []struct {
 		name         string
 		engine, arms string // options
@@ -92,8 +92,7 @@ func rulesOfTheHarness(c *results.Campaign) string {
 	var rules []string
 	for _, a := range c.Attempts {
 		for _, f := range a.Findings {
-			rule, _, _ := strings.Cut(f, ":")
-			rules = append(rules, rule)
+			rules = append(rules, f.Rule)
 		}
 	}
 	return strings.Join(slices.Compact(rules), " ")
@@ -104,7 +103,7 @@ func rulesOfTheReport(v *view.View) (found, warnings string) {
 	var rules []string
 	for _, r := range v.Runs {
 		for _, f := range r.Findings {
-			rules = append(rules, strings.ReplaceAll(string(f.Name), " ", "-"))
+			rules = append(rules, strings.ReplaceAll(string(f), " ", "-"))
 		}
 		warnings += strings.Join(r.Warnings, "\n")
 	}

@@ -33,7 +33,7 @@ type app struct {
 	cache          string // directory for link trees
 	signals        <-chan os.Signal
 	quit           func(code int)
-	sleep          func(context.Context, time.Duration) error // between two tries to post; nil: as it says
+	sleep          func(context.Context, time.Duration) error // between two tries to post; nil: it does sleep
 }
 
 // interruptible is a context that the first signal ends; the second quits.
@@ -78,7 +78,7 @@ func (a *app) output(path string, write func(io.Writer) error) error {
 	return export.ToFile(path, write)
 }
 
-// load reads a run directory; that it is none is the user's mistake.
+// load reads a run directory; a folder that is none is the user's mistake.
 func load(dir string) (*results.Campaign, error) {
 	c, err := results.Load(dir)
 	if errors.Is(err, os.ErrPermission) {

@@ -140,5 +140,5 @@ func pilotError(err error, folder string) error {
 	case errors.Is(err, harness.ErrRefused):
 		return usageError(err)
 	}
-	return infrastructuref("%w; when that is mended, the same command goes on with the pilot", err)
+	return infrastructuref("%w; once that is repaired, the same command goes on with the pilot", err)
 }

@@ -63,7 +63,7 @@ func TestFullDiskUnderTheHarness(t *testing.T) {
 			assert.Equal(t, 13, exit.ExitCode(), said.String())
 			assert.Contains(t, said.String(), "opbench: run 0001/")
 			assert.Contains(t, said.String(), "file too large")
-			assert.Contains(t, said.String(), "when that is mended: opbench resume runs/")
+			assert.Contains(t, said.String(), "once that is repaired: opbench resume runs/")
 			requireNoServer(t, campaign)
 			data, err := os.ReadFile(ledger)
 			require.NoError(t, err)

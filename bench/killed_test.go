@@ -223,7 +223,7 @@ func TestKilledServers(t *testing.T) {
 			text, code := v.run("")
 			assert.Equal(t, 10, code, text)
 			assert.Contains(t, text, "FAIL(reliability)")
-			assert.Contains(t, text, "2 runs of on failed by its own fault and none of off; first 0001/on: the run ended early: "+ends[0].say)
+			assert.Contains(t, text, "on failed by its own fault in 2 runs and off in none; first 0001/on: the run ended early: "+ends[0].say)
 			all := v.attempts()
 			for i, end := range ends {
 				assert.Empty(t, all[fmt.Sprintf("off.%d", i+1)].Findings)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aituner/opprof/report/export"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results/steps"
 )
 
@@ -59,12 +60,12 @@ func (a *app) sayExported(out string, files []steps.File) error {
 	for _, f := range files {
 		records += f.Records
 		if f.Torn > 0 {
-			fmt.Fprintf(a.stderr, "opbench: %s: the last %d bytes are no complete line and were left out\n", f.Name, f.Torn)
+			fmt.Fprintf(a.stderr, "opbench: %s: the last line is cut off and was left out, %s\n", f.Name, view.Plural(int(f.Torn), "byte", "bytes"))
 		}
 	}
 	if out == "" {
 		return nil
 	}
-	_, err := fmt.Fprintf(a.stdout, "%s: %d records of %d files\n", out, records, len(files))
+	_, err := fmt.Fprintf(a.stdout, "%s: %s of %s\n", out, view.Plural(int(records), "record", "records"), view.Plural(len(files), "file", "files"))
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aituner/opprof/harness"
+	"github.com/aituner/opprof/report/view"
 )
 
 const (
@@ -77,7 +78,7 @@ func (p *progress) observe(st harness.Status) {
 	if p.tty {
 		fmt.Fprint(p.w, "\r\x1b[K")
 	}
-	fmt.Fprintf(p.w, "%s  %s\n", time.Now().Format(time.TimeOnly), st.Last)
+	fmt.Fprintf(p.w, "%s  %s\n", time.Now().Format(time.TimeOnly), view.Clean(st.Last))
 }
 
 func (p *progress) line() string {

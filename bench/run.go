@@ -92,7 +92,7 @@ func (a *app) execute(ctx context.Context, eng engine.Engine, plan *results.Plan
 	case errors.Is(err, harness.ErrRefused):
 		return usageError(err)
 	case err != nil:
-		return infrastructuref("%w\nwhen that is mended: opbench resume %s", err, dir)
+		return infrastructuref("%w\nonce that is repaired: opbench resume %s", err, dir)
 	}
 	return a.lenient(f.open, a.verdict(dir))
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aituner/opprof/harness/selftest"
+	"github.com/aituner/opprof/report/view"
 )
 
 // selftestModel is what the step server calls itself.
@@ -73,7 +74,7 @@ func (a *app) selftest(f selftestFlags) error {
 	case stopped != nil:
 		return infrastructureError(stopped)
 	case report.Failed() > 0:
-		return invalidf("%d requests failed: the numbers of their rows are not to be trusted", report.Failed())
+		return invalidf("%s failed: the numbers of their rows are not to be trusted", view.Plural(report.Failed(), "request", "requests"))
 	}
 	return nil
 }

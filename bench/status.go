@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/aituner/opprof/harness"
+	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 )
 
@@ -49,9 +50,9 @@ func (a *app) status(dir string) error {
 		fmt.Fprintf(a.stdout, " · about %s left", st.Left.Round(time.Second))
 	}
 	fmt.Fprintln(a.stdout)
-	for _, e := range entries {
+	for i, e := range entries {
 		if e.Event != results.EventRunStart {
-			fmt.Fprintf(a.stdout, "%s  %s\n", e.Time.Format(time.TimeOnly), harness.Describe(e))
+			fmt.Fprintf(a.stdout, "%s  %s\n", e.Time.Format(time.TimeOnly), view.Clean(harness.Describe(entries[:i+1])))
 		}
 	}
 	next, err := nextStep(dir, entries)

@@ -253,14 +253,15 @@ func (c *campaign) attempt(ctx context.Context, b results.Block) error {
 
 // decide accepts a block whose runs have all ended, or voids it.
 func (c *campaign) decide(b results.Block, n int) error {
-	var void []string
+	var causes []results.Cause
 	for _, arm := range b.Order {
-		if f := c.state.findings(results.Key{Block: b.Name(), Attempt: n, Arm: arm}); len(f) > 0 {
-			void = append(void, fmt.Sprintf("arm %s: %s", arm, strings.Join(f, "; ")))
+		for _, f := range c.state.findings(results.Key{Block: b.Name(), Attempt: n, Arm: arm}) {
+			f.Arm = arm
+			causes = append(causes, f)
 		}
 	}
-	if len(void) > 0 {
-		return c.append(results.Entry{Event: results.EventBlockVoid, Block: b.Name(), Attempt: n, Detail: strings.Join(void, "; ")})
+	if len(causes) > 0 {
+		return c.append(results.Entry{Event: results.EventBlockVoid, Block: b.Name(), Attempt: n, Causes: causes})
 	}
 	return c.append(results.Entry{Event: results.EventBlockValid, Block: b.Name(), Attempt: n})
 }
@@ -307,7 +308,7 @@ func (c *campaign) carryOut(ctx context.Context, runs []*run) error {
 	return c.seal(runs, findings)
 }
 
-func (c *campaign) measure(ctx context.Context, runs []*run) ([][]string, error) {
+func (c *campaign) measure(ctx context.Context, runs []*run) ([][]results.Cause, error) {
 	if c.plan.Scenario.Design.Interleaved() {
 		return (&together{campaign: c, block: runs[0].block, runs: runs}).measure(ctx)
 	}
@@ -315,11 +316,11 @@ func (c *campaign) measure(ctx context.Context, runs []*run) ([][]string, error)
 	if err != nil {
 		err = fmt.Errorf("run %s: %w", runs[0].key, err)
 	}
-	return [][]string{findings}, err
+	return [][]results.Cause{findings}, err
 }
 
 // seal makes the runs' files final. The ledger comes last, in one go.
-func (c *campaign) seal(runs []*run, findings [][]string) error {
+func (c *campaign) seal(runs []*run, findings [][]results.Cause) error {
 	var ends []results.Entry
 	for i, r := range runs {
 		sum, err := results.Seal(r.dir)

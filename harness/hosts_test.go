@@ -52,7 +52,7 @@ func TestAnotherHostIsAGroupOfItsOwn(t *testing.T) {
 		require.NoError(t, execute(dir, Options{Machine: on("two"), Observe: func(s Status) { last = s }}, nil))
 		assert.Equal(t, last.Runs, last.Done, "%d of %d", last.Done, last.Runs)
 		c := sealedOnce(t, dir)
-		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0003", Attempt: 1}], "blocks never span hosts")
+		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0003", Attempt: 1}].Detail, "blocks never span hosts")
 		host := map[string]string{}
 		for _, a := range c.Attempts {
 			if a.Valid {
@@ -85,7 +85,7 @@ func TestHostsThatAlternate(t *testing.T) {
 		until(t, dir, "0004/"+plan.Blocks[4].Order[0], Options{Machine: on("two")})
 		require.NoError(t, execute(dir, Options{Machine: on("one")}, nil))
 		c := sealedOnce(t, dir)
-		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}], "blocks never span hosts", "the crash came before the block was voided")
+		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}].Detail, "blocks never span hosts", "the crash came before the block was voided")
 		blocks := map[string]bool{}
 		for _, a := range c.Attempts {
 			blocks[a.Key.Block] = true

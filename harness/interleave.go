@@ -26,7 +26,7 @@ type together struct {
 
 // measure carries out all runs of the block. The findings are in the order of
 // the runs.
-func (t *together) measure(ctx context.Context) ([][]string, error) {
+func (t *together) measure(ctx context.Context) ([][]results.Cause, error) {
 	for _, r := range t.runs { // one after the other: a start disturbs the next
 		r.start(ctx)
 	}
@@ -40,7 +40,7 @@ func (t *together) measure(ctx context.Context) ([][]string, error) {
 		}
 	}
 	t.finish()
-	var findings [][]string
+	var findings [][]results.Cause
 	for _, r := range t.runs {
 		found, err := r.conclude()
 		if err != nil {

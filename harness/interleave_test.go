@@ -167,8 +167,11 @@ func TestOneArmDiesInItsTurn(t *testing.T) {
 			return nil
 		}))
 		c := sealedOnce(t, dir)
-		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}], "on: ")
-		assert.NotContains(t, c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}], "off: ")
+		void := c.Voids[results.BlockAttempt{Block: "0002", Attempt: 1}]
+		assert.NotEmpty(t, void.Causes)
+		for _, cause := range void.Causes {
+			assert.Equal(t, "on", cause.Arm)
+		}
 		for _, a := range c.Attempts {
 			if a.Key.Block == "0002" && a.Key.Attempt == 1 && a.Key.Arm == "off" {
 				assert.Empty(t, a.Run.Failure)
@@ -201,7 +204,7 @@ func TestResumeOfInterleavedBlocks(t *testing.T) {
 		c, err := results.Load(dir)
 		require.NoError(t, err)
 		assert.True(t, c.Complete)
-		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0006", Attempt: 1}], "between the runs of an interleaved block")
+		assert.Contains(t, c.Voids[results.BlockAttempt{Block: "0006", Attempt: 1}].Detail, "between the runs of an interleaved block")
 		assert.Len(t, c.Aborted, 1)
 	})
 }

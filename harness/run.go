@@ -38,7 +38,7 @@ type run struct {
 // measure carries the run out and writes its files. What went wrong with the
 // server or the load is in the record and in the findings (the rules that make
 // the run INVALID); the error is for what the machine or the files refuse.
-func (r *run) measure(ctx context.Context) ([]string, error) {
+func (r *run) measure(ctx context.Context) ([]results.Cause, error) {
 	r.start(ctx)
 	for i, ph := range r.plan.Scenario.Phases {
 		if r.serving() {
@@ -76,15 +76,15 @@ func (r *run) start(ctx context.Context) {
 }
 
 // conclude ends the record, writes the files and judges the run.
-func (r *run) conclude() ([]string, error) {
+func (r *run) conclude() ([]results.Cause, error) {
 	end := time.Now()
 	r.record.End, r.record.ClockStep = end.UTC(), clockStep(r.begin.Round(0), end.Round(0), end.Sub(r.begin))
 	if err := r.save(); err != nil {
 		return nil, err
 	}
-	var findings []string
+	var findings []results.Cause
 	for _, f := range validity.Run(r.plan, &r.record, r.requests, r.identity) {
-		findings = append(findings, fmt.Sprintf("%s: %s", f.Rule, f.Message))
+		findings = append(findings, results.Cause{Rule: string(f.Rule), Message: f.Message})
 	}
 	return findings, nil
 }

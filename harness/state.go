@@ -10,13 +10,13 @@ import (
 // state is what the ledger says, and nothing else.
 type state struct {
 	plan        *results.Plan
-	ended       map[results.Key][]string // sealed runs and their findings
-	valid       map[string]bool          // blocks
-	voids       map[string]int           // void attempts by block
-	open        []results.Key            // runs that were started and not ended
-	started     time.Time                // of the last one
-	recent      []time.Duration          // of the last runs, or interleaved blocks
-	total       time.Duration            // of all runs
+	ended       map[results.Key][]results.Cause // sealed runs and their findings
+	valid       map[string]bool                 // blocks
+	voids       map[string]int                  // void attempts by block
+	open        []results.Key                   // runs that were started and not ended
+	started     time.Time                       // of the last one
+	recent      []time.Duration                 // of the last runs, or interleaved blocks
+	total       time.Duration                   // of all runs
 	fingerprint string
 	complete    bool
 
@@ -30,7 +30,7 @@ type state struct {
 }
 
 func replay(plan *results.Plan, entries []results.Entry) *state {
-	s := &state{plan: plan, ended: map[results.Key][]string{}, valid: map[string]bool{}, voids: map[string]int{},
+	s := &state{plan: plan, ended: map[results.Key][]results.Cause{}, valid: map[string]bool{}, voids: map[string]int{},
 		begun: map[string]bool{}, where: map[results.Key]string{}, looked: map[int]bool{}}
 	for _, e := range entries {
 		s.apply(e)
@@ -103,7 +103,7 @@ func (s *state) attempt(b results.Block) int { return s.voids[b.Name()] + 1 }
 
 func (s *state) has(k results.Key) bool { _, ok := s.ended[k]; return ok }
 
-func (s *state) findings(k results.Key) []string { return s.ended[k] }
+func (s *state) findings(k results.Key) []results.Cause { return s.ended[k] }
 
 // exhausted reports whether more blocks were void than may be repeated:
 // a third of the planned ones, rounded up.

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -29,29 +30,28 @@ func (c *campaign) observe() {
 		st.Left = mean * time.Duration(st.Runs-st.Done)
 	}
 	if entries := c.ledger.Entries(); len(entries) > 0 {
-		st.Last = Describe(entries[len(entries)-1])
+		st.Last = Describe(entries)
 	}
 	c.opt.Observe(*st)
 }
 
-// Describe says in words what a ledger entry means.
-func Describe(e results.Entry) string {
+// Describe says in one line what the last of a ledger's entries means. A cause that
+// an earlier run had is not told again.
+func Describe(entries []results.Entry) string {
+	e := entries[len(entries)-1]
 	switch e.Event {
 	case results.EventSession:
 		return "session begins"
 	case results.EventRunStart:
 		return fmt.Sprintf("run %s starts", e.Key())
 	case results.EventRunEnd:
-		if len(e.Findings) > 0 {
-			return fmt.Sprintf("run %s is INVALID: %s", e.Key(), e.Findings[0])
-		}
-		return fmt.Sprintf("run %s done", e.Key())
+		return describeEnd(entries[:len(entries)-1], e)
 	case results.EventRunAbort:
 		return fmt.Sprintf("run %s lost: %s", e.Key(), e.Detail)
 	case results.EventBlockValid:
 		return fmt.Sprintf("block %s valid", e.Block)
 	case results.EventBlockVoid:
-		return fmt.Sprintf("block %s attempt %d void: %s", e.Block, e.Attempt, e.Detail)
+		return fmt.Sprintf("block %s attempt %d void: %s", e.Block, e.Attempt, cmp.Or(e.Detail, e.Rules()))
 	case results.EventLook:
 		return describeLook(e)
 	case results.EventStop:
@@ -62,6 +62,19 @@ func Describe(e results.Entry) string {
 		return "closed before the end: " + e.Detail
 	}
 	return string(e.Event)
+}
+
+func describeEnd(before []results.Entry, e results.Entry) string {
+	if len(e.Findings) == 0 {
+		return fmt.Sprintf("run %s done", e.Key())
+	}
+	found := e.Findings[0]
+	for _, old := range before {
+		if len(old.Findings) > 0 && old.Findings[0].Rule == found.Rule && old.Findings[0].Kin() == found.Kin() {
+			return fmt.Sprintf("run %s is INVALID like run %s", e.Key(), old.Key())
+		}
+	}
+	return fmt.Sprintf("run %s is INVALID: %s", e.Key(), found.Brief())
 }
 
 // Progress reads where a campaign stands from its run directory alone.
@@ -84,7 +97,7 @@ func Progress(dir string) (*results.Plan, Status, []results.Entry, error) {
 		st.Left = s.total / time.Duration(n) * time.Duration(st.Runs-st.Done)
 	}
 	if len(entries) > 0 {
-		st.Last = Describe(entries[len(entries)-1])
+		st.Last = Describe(entries)
 	}
 	return plan, st, entries, nil
 }

@@ -84,7 +84,7 @@ func (d *Drift) Text() string {
 func changedLines(f DriftFile) string {
 	text := ""
 	if f.Changed+f.Extra > 0 {
-		text = fmt.Sprintf(", %d of upstream's lines are gone, %d others came", f.Changed, f.Extra)
+		text = fmt.Sprintf(", lines of upstream that are gone: %d, others that came: %d", f.Changed, f.Extra)
 	}
 	if len(f.Hunks) == 0 {
 		text += "; the recorder relies on it: read what changed"

@@ -16,7 +16,7 @@ type Attempt struct {
 	// Valid: the block's attempt was accepted. Void attempts are kept and shown.
 	Valid bool
 	// Findings of the harness right after the run, as the ledger has them.
-	Findings    []string
+	Findings    []Cause
 	Run         *Run
 	Requests    []Request
 	Identity    *Identity

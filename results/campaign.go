@@ -48,8 +48,9 @@ type Campaign struct {
 	Plan     *Plan
 	Entries  []Entry
 	Attempts []Attempt // in running order
-	// Voids says why a block's attempt was void.
-	Voids map[BlockAttempt]string
+	// Voids has the entry of each block's attempt that was void: its Causes, or its
+	// Detail, say why.
+	Voids map[BlockAttempt]Entry
 	// Thinned lists step files that publishing left out ("0001/off/steps/…").
 	Thinned map[string]bool
 	// Aborted are runs that were lost to a crash or an interruption.
@@ -80,7 +81,7 @@ func load(dir string, f files) (*Campaign, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Campaign{Dir: dir, files: f, Plan: plan, Entries: entries, Voids: map[BlockAttempt]string{}}
+	c := &Campaign{Dir: dir, files: f, Plan: plan, Entries: entries, Voids: map[BlockAttempt]Entry{}}
 	if c.Thinned, err = readThinned(f); err != nil {
 		return nil, err
 	}
@@ -121,12 +122,35 @@ func (c *Campaign) add(e Entry) {
 			}
 		}
 	case EventBlockVoid:
-		c.Voids[e.Key().BlockAttempt()] = e.Detail
+		c.Voids[e.Key().BlockAttempt()] = c.withCauses(e)
 	case EventComplete:
 		c.Complete = true
 	case EventClose:
 		c.Complete, c.Closed = true, e.Detail
 	}
+}
+
+// withCauses gives the entry of a void block by an opbench that joined the findings
+// of its runs to one text the causes that these are.
+func (c *Campaign) withCauses(e Entry) Entry {
+	var texts []string
+	var causes []Cause
+	for _, a := range c.Attempts {
+		if a.Key.BlockAttempt() != e.Key().BlockAttempt() || len(a.Findings) == 0 {
+			continue
+		}
+		var words []string
+		for _, f := range a.Findings {
+			words = append(words, f.String())
+			f.Arm = a.Key.Arm
+			causes = append(causes, f)
+		}
+		texts = append(texts, "arm "+a.Key.Arm+": "+strings.Join(words, "; "))
+	}
+	if e.Detail != "" && e.Detail == strings.Join(texts, "; ") {
+		e.Detail, e.Causes = "", causes
+	}
+	return e
 }
 
 func (c *Campaign) load(e Entry) Attempt {

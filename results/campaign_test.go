@@ -60,7 +60,7 @@ func TestCampaignRoundTrip(t *testing.T) {
 	assert.True(t, c.Attempts[0].BurnIn)
 	assert.False(t, c.Attempts[1].Valid, "the void attempt is kept and not valid")
 	assert.True(t, c.Attempts[2].Valid)
-	assert.Equal(t, "why", c.Voids[BlockAttempt{"0001", 1}])
+	assert.Equal(t, "why", c.Voids[BlockAttempt{"0001", 1}].Detail)
 	assert.Equal(t, "0001.2/off", c.Attempts[2].Key.Dir())
 	assert.Len(t, c.Attempts[2].Requests, 2)
 	assert.Nil(t, c.Attempts[2].Identity)

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -23,7 +25,7 @@ const (
 	EventRunEnd     Event = "run-end"     // the run's directory is sealed
 	EventRunAbort   Event = "run-abort"   // the run in progress was lost; its files were moved aside
 	EventBlockValid Event = "block-valid" // all runs of the block's attempt are valid
-	EventBlockVoid  Event = "block-void"  // the block's attempt is void; Detail says why
+	EventBlockVoid  Event = "block-void"  // the block's attempt is void; Causes or Detail say why
 	EventLook       Event = "look"        // the blocks so far were judged at a planned look
 	EventStop       Event = "stop"        // stopped before the end; Detail says why
 	EventComplete   Event = "complete"    // nothing is left to run
@@ -39,8 +41,11 @@ type Entry struct {
 	Attempt int       `json:"attempt,omitempty"`
 	Arm     string    `json:"arm,omitempty"`
 	Detail  string    `json:"detail,omitempty"`
-	// Findings of the run (run-end): the rules that make it INVALID.
-	Findings []string `json:"findings,omitempty"`
+	// Findings of the run (run-end): what makes it INVALID.
+	Findings []Cause `json:"findings,omitempty"`
+	// Causes are the findings of all runs that void the attempt, with their arms
+	// (block-void). Ledgers from before they were apart have them in Detail.
+	Causes []Cause `json:"causes,omitempty"`
 	// SumsSHA256 is the digest of the run's SHA256SUMS (run-end).
 	SumsSHA256 string `json:"sums_sha256,omitempty"`
 	// Fingerprint of the host (session).
@@ -57,6 +62,36 @@ type Entry struct {
 	Blocks  int     `json:"blocks,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
 	Follows Follows `json:"follows,omitempty"`
+}
+
+// Why says why a block's attempt is void: Detail, or each rule with its arms and
+// what was found first.
+func (e Entry) Why() string {
+	if len(e.Causes) == 0 {
+		return e.Detail
+	}
+	return e.Rules() + ": " + e.Causes[0].Brief()
+}
+
+// Rules names the rules of Causes, those of each arm.
+func (e Entry) Rules() string {
+	var arms, parts []string
+	rules := map[string][]string{}
+	for _, c := range e.Causes {
+		if rules[c.Arm] == nil {
+			arms = append(arms, c.Arm)
+		}
+		if words := strings.ReplaceAll(c.Rule, "-", " "); !slices.Contains(rules[c.Arm], words) {
+			rules[c.Arm] = append(rules[c.Arm], words)
+		}
+	}
+	for len(arms) > 0 {
+		words := rules[arms[0]]
+		alike := slices.DeleteFunc(slices.Clone(arms), func(arm string) bool { return !slices.Equal(rules[arm], words) })
+		arms = slices.DeleteFunc(arms, func(arm string) bool { return slices.Contains(alike, arm) })
+		parts = append(parts, strings.Join(words, ", ")+" in "+strings.Join(alike, ", "))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // Follows is what comes after a look.

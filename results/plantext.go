@@ -40,7 +40,10 @@ func (p *Plan) Text() string {
 func arrivalText(a scenarios.Arrival) string {
 	switch a.Kind {
 	case scenarios.ArrivalClosed:
-		return fmt.Sprintf("closed loop with %d stream(s)", a.Streams)
+		if a.Streams == 1 {
+			return "closed loop with 1 stream"
+		}
+		return fmt.Sprintf("closed loop with %d streams", a.Streams)
 	case scenarios.ArrivalTrace:
 		return "the arrivals of its trace"
 	}

@@ -4,6 +4,7 @@ package arrival
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -79,8 +80,12 @@ func (c *Conn) Read(p []byte) (int, error) {
 	c.buf, c.n, c.control, c.failure = p, 0, 0, nil
 	err := c.raw.Read(c.receive)
 	c.buf = nil
-	if err == nil {
+	var raw *net.OpError // names the connection, as the error below does
+	switch {
+	case err == nil:
 		err = c.failure
+	case errors.As(err, &raw):
+		err = raw.Err
 	}
 	switch {
 	case err != nil:

@@ -23,7 +23,7 @@ func (attachEngine) Describe(context.Context) (map[string]string, error) {
 func (attachEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	u, err := url.Parse(spec.Arm.URL)
 	if err != nil || u.Scheme != "http" || u.Host == "" {
-		return nil, fmt.Errorf("arm %s: url %q: want http://host:port", spec.Arm.Name, spec.Arm.URL)
+		return nil, fmt.Errorf("url %q: want http://host:port", spec.Arm.URL)
 	}
 	a := &attached{addr: u.Host}
 	if u.Port() == "" {
@@ -31,7 +31,7 @@ func (attachEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 	}
 	models, err := servedModels(ctx, a)
 	if err != nil {
-		return nil, fmt.Errorf("arm %s: %s does not answer: %w", spec.Arm.Name, spec.Arm.URL, err)
+		return nil, fmt.Errorf("%s does not answer: %w", spec.Arm.URL, err)
 	}
 	for _, m := range models {
 		if m == spec.Engine.Model {
@@ -39,7 +39,7 @@ func (attachEngine) Start(ctx context.Context, spec Spec) (Server, error) {
 			return a, nil
 		}
 	}
-	return nil, fmt.Errorf("arm %s: %s serves %q, not engine.model %q", spec.Arm.Name, spec.Arm.URL, models, spec.Engine.Model)
+	return nil, fmt.Errorf("%s serves %q, not engine.model %q", spec.Arm.URL, models, spec.Engine.Model)
 }
 
 type attached struct {

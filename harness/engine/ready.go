@@ -140,7 +140,7 @@ func AwaitHeader(ctx context.Context, stepsDir string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("no recorder header in %s %s after the server answered: the arm does not record", stepsDir, headerWait)
+			return fmt.Errorf("no recorder header in %s within %s of the server's first answer: the arm does not record", stepsDir, headerWait)
 		case <-time.After(100 * time.Millisecond):
 		}
 	}

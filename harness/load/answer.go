@@ -189,11 +189,11 @@ func (a *answer) verdict(failure error) error {
 	case a.prompt == textPrompt:
 		return a.textVerdict()
 	case r.OutputTokens != len(a.tokens):
-		return fmt.Errorf("usage says %d output tokens, %d token ids were received", r.OutputTokens, len(a.tokens))
+		return fmt.Errorf("usage says %s, not the %s received", counted(r.OutputTokens, "output token"), counted(len(a.tokens), "token id"))
 	case len(a.tokens) != r.WantTokens:
-		return fmt.Errorf("%d output tokens, %d were asked for", len(a.tokens), r.WantTokens)
+		return fmt.Errorf("%s, %d were asked for", counted(len(a.tokens), "output token"), r.WantTokens)
 	case r.PromptTokens != a.prompt:
-		return fmt.Errorf("usage says %d prompt tokens, %d were sent", r.PromptTokens, a.prompt)
+		return fmt.Errorf("usage says %s, %d were sent", counted(r.PromptTokens, "prompt token"), a.prompt)
 	}
 	return nil
 }
@@ -207,4 +207,12 @@ func TokensSHA256(ids []int) string {
 	}
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:])
+}
+
+// counted is a number with its noun, whose plural ends in s.
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -2,6 +2,7 @@ package load
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -118,11 +119,30 @@ func (l *link) accept(resp *http.Response) error {
 	if resp.StatusCode == http.StatusOK && strings.HasPrefix(kind, "text/event-stream") {
 		return nil
 	}
-	words, _ := io.ReadAll(io.LimitReader(resp.Body, 300))
+	words, _ := io.ReadAll(io.LimitReader(resp.Body, mostWords))
 	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d: %.300q", resp.StatusCode, words)
+		return fmt.Errorf("status %d: %s", resp.StatusCode, reason(words))
 	}
 	return fmt.Errorf("response is %q, not an event stream: %.300q", kind, words)
+}
+
+// mostWords is how much of a refusal is read, in bytes.
+const mostWords = 4096
+
+// reason is what a server says in its refusal: the message of OpenAI's error object
+// or of FastAPI's, else its first words as they are.
+func reason(body []byte) string {
+	var said struct{ Error, Message, Detail any }
+	_ = json.Unmarshal(body, &said) // what has another form is quoted
+	if object, ok := said.Error.(map[string]any); ok {
+		said.Error = object["message"]
+	}
+	for _, one := range []any{said.Error, said.Message, said.Detail} {
+		if text, ok := one.(string); ok && text != "" {
+			return fmt.Sprintf("%.300s", strings.Join(strings.Fields(text), " "))
+		}
+	}
+	return fmt.Sprintf("%.300q", body)
 }
 
 // explain names the end of the load or the time limit where a deadline is only
@@ -135,5 +155,5 @@ func explain(ctx context.Context, t Target, failure error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("given up: %w", context.Cause(ctx))
 	}
-	return fmt.Errorf("timeout: no end of the response within %v: %w", t.Timeout, failure)
+	return fmt.Errorf("timeout: no end of the response within %v", t.Timeout)
 }

@@ -170,8 +170,8 @@ func TestFailures(t *testing.T) {
 		"no finish reason":        {respond(tokensEvent("", 7), usage, doneEvent), "no finish_reason", true},
 		"aborted":                 {respond(tokensEvent("abort", 7), usage, doneEvent), `finish_reason is "abort"`, true},
 		"no usage":                {respond(one, doneEvent), "no usage", true},
-		"usage differs from ids":  {respond(one, usageEvent(3, 2), doneEvent), "usage says 2 output tokens, 1 token ids", true},
-		"no token ids":            {respond(tokensEvent("length"), usage, doneEvent), "usage says 1 output tokens, 0 token ids", true},
+		"usage differs from ids":  {respond(one, usageEvent(3, 2), doneEvent), "usage says 2 output tokens, not the 1 token id received", true},
+		"no token ids":            {respond(tokensEvent("length"), usage, doneEvent), "usage says 1 output token, not the 0 token ids received", true},
 		"too long":                {respond(tokensEvent("length", 7, 8), usageEvent(3, 2), doneEvent), "2 output tokens, 1 were asked for", true},
 		"prompt differs":          {respond(one, usageEvent(4, 1), doneEvent), "usage says 4 prompt tokens, 3 were sent", true},
 		"no done":                 {respond(one, usage), "without [DONE]", true},
@@ -183,6 +183,10 @@ func TestFailures(t *testing.T) {
 		"ends inside an event":    {respond(one, usage, "data: [DONE]\n"), "inside an event", false},
 		"huge line":               {respond("data: " + strings.Repeat("x", 2<<20)), "longer than 1 MiB", false},
 		"status":                  {"HTTP/1.1 503 No\r\nContent-Length: 4\r\n\r\nbusy", `status 503: "busy"`, false},
+		"status of OpenAI":        {refusal(400, `{"error":{"message":"token 9 is\nout of vocabulary","code":400}}`), "status 400: token 9 is out of vocabulary", false},
+		"status of a guard":       {refusal(401, `{"error":"Unauthorized"}`), "status 401: Unauthorized", false},
+		"status of FastAPI":       {refusal(404, `{"detail":"Not Found"}`), "status 404: Not Found", false},
+		"status of another":       {refusal(422, `{"detail":[{"loc":["body"]}]}`), `status 422: "{\"detail\":[`, false},
 		"not a stream":            {"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}", "not an event stream", false},
 		"no framing":              {"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + one, "neither a length nor chunks", false},
 		"extra bytes":             {respond(one, usage, doneEvent) + "x", "after the end", false},
@@ -195,6 +199,11 @@ func TestFailures(t *testing.T) {
 		assert.Equal(t, c.kept, kept, name)
 		assert.GreaterOrEqual(t, record.EndNS, record.SentNS, name)
 	}
+}
+
+// refusal is a response without a stream.
+func refusal(status int, body string) string {
+	return fmt.Sprintf("HTTP/1.1 %d No\r\nContent-Length: %d\r\n\r\n%s", status, len(body), body)
 }
 
 func TestShortOutput(t *testing.T) {
@@ -276,7 +285,7 @@ func TestTimeStampDoesNotWait(t *testing.T) {
 func TestStalledStreamTimesOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		record, tokens, kept := ask(t, 4, true, step{bytes: headText + chunked(tokensEvent("", 7))})
-		assert.Contains(t, record.Error, "timeout: no end of the response within 1m0s")
+		assert.Equal(t, "timeout: no end of the response within 1m0s", record.Error, "and nothing of the connection")
 		assert.Equal(t, record.SentNS+int64(time.Minute), record.EndNS)
 		assert.Equal(t, []int{7}, tokens)
 		assert.False(t, kept)

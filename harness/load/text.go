@@ -53,7 +53,7 @@ func (a *answer) textVerdict() error {
 	case len(a.text) == 0:
 		return errors.New("no text was generated")
 	case r.OutputTokens != r.WantTokens:
-		return fmt.Errorf("usage says %d output tokens, %d were asked for", r.OutputTokens, r.WantTokens)
+		return fmt.Errorf("usage says %s, %d were asked for", counted(r.OutputTokens, "output token"), r.WantTokens)
 	case r.PromptTokens < 1:
 		return fmt.Errorf("usage says %d prompt tokens for a text", r.PromptTokens)
 	}

@@ -215,7 +215,7 @@ func why(c *results.Campaign) string {
 	last := "no reason is recorded"
 	for _, e := range c.Entries {
 		if e.Event == results.EventBlockVoid {
-			last = e.Detail
+			last = e.Why()
 		}
 	}
 	return last

@@ -45,7 +45,11 @@ func cores(j subject) outcome {
 	}
 	finding := plural(j.Cores, "core")
 	if total > 0 {
-		finding += fmt.Sprintf(" for %d processes that may busy-wait (%d of them under SCHED_IDLE), the API server and the client", total, total-busy)
+		processes := "1 process"
+		if total > 1 {
+			processes = fmt.Sprintf("%d processes", total)
+		}
+		finding += fmt.Sprintf(" for %s that may busy-wait (%d of them under SCHED_IDLE), the API server and the client", processes, total-busy)
 	}
 	switch {
 	case j.Cores < 2:

@@ -89,7 +89,7 @@ func (s *Server) serveClear(w http.ResponseWriter, _ *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.active > 0 {
-		refuse(w, http.StatusConflict, fmt.Errorf("%d streams are live: their truth would be lost", s.active))
+		refuse(w, http.StatusConflict, fmt.Errorf("%s still live: the truth would be lost", streams(s.active)))
 		return
 	}
 	s.forget()

@@ -70,11 +70,11 @@ func summarize(t Trial, saw observed) (Point, error) {
 	}
 	pairs, err := match(res.Requests, saw.truth.Requests, saw.origin)
 	if err != nil {
-		return p, fmt.Errorf("%d streams: the server's truth does not fit what the client saw: %w", t.Streams, err)
+		return p, fmt.Errorf("%s: the server's truth does not fit what the client saw: %w", streams(t.Streams), err)
 	}
 	pairs = slices.DeleteFunc(pairs, func(q pair) bool { return q.request.Warmup })
 	if len(pairs) == 0 {
-		return p, fmt.Errorf("%d streams: no timed request succeeded; the first failure: %s", t.Streams, p.FirstFailure)
+		return p, fmt.Errorf("%s: no timed request succeeded; the first failure: %s", streams(t.Streams), p.FirstFailure)
 	}
 	p.compare(pairs)
 	p.rates(res.Requests)

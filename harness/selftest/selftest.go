@@ -59,7 +59,7 @@ func Measure(ctx context.Context, address, model string, t Trial) (Point, error)
 	}
 	saw, err := observe(ctx, address, model, t)
 	if err != nil {
-		return Point{}, fmt.Errorf("%d streams: %w", t.Streams, err)
+		return Point{}, fmt.Errorf("%s: %w", streams(t.Streams), err)
 	}
 	return summarize(t, saw)
 }
@@ -107,4 +107,11 @@ func (t Trial) spec(target load.Target) load.Spec {
 		arrival.Ramp = length
 	}
 	return load.Spec{Target: target, Workload: w, Arrival: arrival}
+}
+
+func streams(n int) string {
+	if n == 1 {
+		return "1 stream"
+	}
+	return fmt.Sprintf("%d streams", n)
 }

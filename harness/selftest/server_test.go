@@ -164,7 +164,7 @@ func TestAborted(t *testing.T) {
 	require.NoError(t, err)
 	_, err = bufio.NewReader(resp.Body).ReadString('\n')
 	require.NoError(t, err)
-	assert.ErrorContains(t, clearTruth(t.Context(), address), "1 streams are live")
+	assert.ErrorContains(t, clearTruth(t.Context(), address), "1 stream still live")
 	cancel()
 	resp.Body.Close()
 	require.Eventually(t, func() bool {

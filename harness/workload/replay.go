@@ -140,6 +140,6 @@ func longEnough(requests []Request, phase scenarios.Phase) error {
 	if gated == "" || float64(short) <= maxShort*float64(phase.Source.Requests) {
 		return nil
 	}
-	return fmt.Errorf("primary %s: %d of %d timed outputs are shorter than %d tokens, at most 1 %% may be: take it from the primary metrics or scale less",
+	return fmt.Errorf("primary %s: %d of %d timed outputs are shorter than %d tokens, and at most 1 %% may be shorter: take it from the primary metrics or scale less",
 		gated, short, phase.Source.Requests, scenarios.MinTPOTOutput)
 }

@@ -167,7 +167,7 @@ func reasons(list []view.Finding, name view.Reason) []string {
 func (j *junit) stalls(c *view.Comparison, class string) xmlCase {
 	s := c.Stalls
 	t := xmlCase{Class: class, Name: "stalls"}
-	words := fmt.Sprintf("%d stall events against %d (p = %.2g)", s.Candidate, s.Baseline, s.P)
+	words := fmt.Sprintf("%s against %d (p = %.2g)", view.Plural(s.Candidate, "stall event", "stall events"), s.Baseline, s.P)
 	switch {
 	case !s.Flagged || c.Verdict == stat.Pass:
 		t.Out = words

@@ -98,6 +98,7 @@ func (q *question) answer() *view.View {
 	v.Looks = looks
 	general = append(general, ignored...)
 	v.Comparisons = q.compare(in, merged(general))
+	v.Causes = tellCauses(in, v.Comparisons)
 	q.conclude(in, v, aaOpen)
 	return v
 }

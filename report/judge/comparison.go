@@ -60,7 +60,7 @@ func examineRuns(in *accept.Accepted, c *view.Comparison) {
 			a := k.Runs[arm]
 			for _, f := range a.Findings {
 				f.Where = []string{a.Key.String()}
-				c.Invalid = view.Merge(c.Invalid, f)
+				c.Invalid = view.Merge(c.Invalid, f.Finding)
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func checkBalance(in *accept.Accepted, c *view.Comparison) {
 		}
 	}
 	if second := len(in.Blocks) - first; first-second > 1 || second-first > 1 {
-		invalidate(c, view.ReasonUnbalanced, "the baseline ran first in %d blocks, the candidate in %d", first, second)
+		invalidate(c, view.ReasonUnbalanced, "the baseline ran first in %s, the candidate in %d", view.Plural(first, "block", "blocks"), second)
 	}
 }
 
@@ -111,6 +111,9 @@ func load(a scenarios.Arrival) string {
 func examinePair(in *accept.Accepted, c *view.Comparison) {
 	pair := scenarios.Comparison{Baseline: c.Baseline, Candidate: c.Candidate}
 	out := validity.Compare(in.Campaign.Plan, pair, in.Campaign.Attempts)
+	if len(in.All()) == 0 { // INVALID for other reasons: that there is nothing to compare follows
+		out = validity.Comparison{Identity: validity.Identity{Status: validity.IdentityNone}}
+	}
 	for _, f := range out.Findings {
 		c.Invalid = view.Merge(c.Invalid, accept.FindingOf(f))
 	}

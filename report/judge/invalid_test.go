@@ -414,7 +414,7 @@ func TestHarnessFindingThatIsGoneIsShown(t *testing.T) {
 	t.Parallel()
 	tr := trial.New(t, 6)
 	tr.Void = map[string]string{"0002": "0002/on: client health"}
-	tr.Found = map[string][]string{"0002/on": {"probe-lag"}}
+	tr.Found = map[string][]results.Cause{"0002/on": {{Rule: "probe-lag", Message: "late"}}}
 	text := trial.OneLine(forms.Render(t, forms.Build(t, tr.Write(t.TempDir())), render.WriteText))
 	assert.Contains(t, text, "found by the harness, not found again: probe-lag")
 }

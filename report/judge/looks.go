@@ -61,13 +61,13 @@ func asAt(c *results.Campaign, blocks int) (*results.Campaign, map[results.Key]b
 		return nil, nil
 	}
 	past, ran := *c, map[results.Key]bool{}
-	past.Complete, past.Entries, past.Attempts, past.Voids = true, c.Entries[:end+1], nil, map[results.BlockAttempt]string{}
+	past.Complete, past.Entries, past.Attempts, past.Voids = true, c.Entries[:end+1], nil, map[results.BlockAttempt]results.Entry{}
 	for _, e := range past.Entries {
 		switch e.Event {
 		case results.EventRunEnd:
 			ran[e.Key()] = true
 		case results.EventBlockVoid:
-			past.Voids[e.Key().BlockAttempt()] = e.Detail
+			past.Voids[e.Key().BlockAttempt()] = e
 		}
 	}
 	for _, a := range c.Attempts {

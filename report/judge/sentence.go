@@ -22,7 +22,7 @@ func (w *wording) sentence() string {
 	case v.Verdict == stat.Fail && v.Reason == "":
 		claim = w.failed(withoutEqual(w.gating))
 	case v.Verdict == stat.Fail || v.Verdict == stat.Invalid:
-		claim = because(w.gating, v.Verdict)
+		claim = w.because()
 	case !accept.HasEffects(w.s):
 		claim = "All correctness checks hold in every valid run"
 	case v.Verdict == stat.Inconclusive:
@@ -37,17 +37,17 @@ func (w *wording) sentence() string {
 func (w *wording) passed(gating []*view.Comparison) string {
 	list := allPrimaries(gating)
 	worst := slices.MaxFunc(list, func(x, y view.Placed) int { return cmp.Compare(closeness(x), closeness(y)) })
-	what := "costs less than %s %% on all %s"
+	what := "costs less than %s %% on %s"
 	switch {
 	case w.s.Purpose == scenarios.AA && len(gating) > 1:
-		what = "are equal within %s %% on all %s"
+		what = "are equal within %s %% on %s"
 	case w.s.Purpose == scenarios.AA:
-		what = "equals its baseline within %s %% on all %s"
+		what = "equals its baseline within %s %% on %s"
 	case len(gating) > 1:
-		what = "cost less than %s %% on all %s"
+		what = "cost less than %s %% on %s"
 	}
 	return fmt.Sprintf("%s "+what+"; worst bound %s (%s)", w.subject(gating), view.Plain(worst.MarginPct),
-		view.Plural(len(list), "primary metric", "primary metrics"), view.MaybePercent(worst.Upper, worst.MarginPct), worst)
+		view.AllOf(len(list), "primary metric", "primary metrics"), view.MaybePercent(worst.Upper, worst.MarginPct), worst)
 }
 
 func (w *wording) failed(gating []*view.Comparison) string {
@@ -80,8 +80,8 @@ func (w *wording) inconclusive() string {
 	}
 	for _, c := range w.gating {
 		if c.Stalling() {
-			parts = append(parts, fmt.Sprintf("%s stalls more often than %s: %d events against %d (p = %.2g)",
-				c.Candidate, c.Baseline, c.Stalls.Candidate, c.Stalls.Baseline, c.Stalls.P))
+			parts = append(parts, fmt.Sprintf("%s stalls more often than %s: %s against %d (p = %.2g)",
+				c.Candidate, c.Baseline, view.Plural(c.Stalls.Candidate, "event", "events"), c.Stalls.Baseline, c.Stalls.P))
 		}
 	}
 	return strings.Join(parts, "; ")
@@ -103,38 +103,64 @@ func undecided(list []view.Placed, equal bool) string {
 		view.MaybePercent(worst.Upper, worst.MarginPct), worst)
 }
 
-// because lists the reasons of a verdict that rests on none of the effects.
-func because(gating []*view.Comparison, v stat.Verdict) string {
-	var first []string
-	more := 0
+// claim is a reason of a verdict in the words of its sentence, with the findings that
+// say so.
+type claim struct {
+	text string
+	by   []*view.Finding
+}
+
+// because tells the first reason of a verdict that rests on none of the effects, and
+// how many more there are.
+func (w *wording) because() string {
+	list := claims(w.gating, w.v.Verdict)
+	if len(list) == 0 {
+		return "nothing was judged"
+	}
+	w.told(list[0])
+	if more := len(list) - 1; more > 0 {
+		return list[0].text + fmt.Sprintf("; and %s below", view.Plural(more, "more reason", "more reasons"))
+	}
+	return list[0].text
+}
+
+// told marks what the sentence says, also where it stands in comparisons that do not
+// gate.
+func (w *wording) told(c claim) {
+	for _, f := range c.by {
+		f.Told = true
+	}
+	for i := range w.v.Comparisons {
+		for k := range w.v.Comparisons[i].Invalid {
+			f := &w.v.Comparisons[i].Invalid[k]
+			f.Told = f.Told || len(c.by) == len(w.gating) && f.String() == c.by[0].String()
+		}
+	}
+}
+
+// claims are the reasons of a verdict, each once; of several comparisons they name
+// the one that they do not share with the others.
+func claims(gating []*view.Comparison, v stat.Verdict) (list []claim) {
 	for _, c := range gating {
 		for _, r := range reasonsOf(c, v) {
 			text := claimOf(r)
 			if len(gating) > 1 && !everywhere(gating, v, r) {
 				text = c.Name() + ": " + text
 			}
-			switch {
-			case slices.Contains(first, text):
-			case len(first) < 1:
-				first = append(first, text)
-			default:
-				more++
+			i := slices.IndexFunc(list, func(x claim) bool { return x.text == text })
+			if i < 0 {
+				i, list = len(list), append(list, claim{text: text})
 			}
+			list[i].by = append(list[i].by, r)
 		}
 	}
-	if more > 0 {
-		return strings.Join(first, "") + fmt.Sprintf("; and %s below", view.Plural(more, "more reason", "more reasons"))
-	}
-	if len(first) == 0 {
-		return "nothing was judged"
-	}
-	return first[0]
+	return list
 }
 
 // everywhere reports whether a reason holds for every comparison.
-func everywhere(gating []*view.Comparison, v stat.Verdict, r view.Finding) bool {
+func everywhere(gating []*view.Comparison, v stat.Verdict, r *view.Finding) bool {
 	for _, c := range gating {
-		if !slices.ContainsFunc(reasonsOf(c, v), func(x view.Finding) bool { return x.String() == r.String() }) {
+		if !slices.ContainsFunc(reasonsOf(c, v), func(x *view.Finding) bool { return x.String() == r.String() }) {
 			return false
 		}
 	}
@@ -142,17 +168,20 @@ func everywhere(gating []*view.Comparison, v stat.Verdict, r view.Finding) bool 
 }
 
 // reasonsOf are those of a verdict of a comparison: its own, or of its metrics.
-func reasonsOf(c *view.Comparison, v stat.Verdict) []view.Finding {
+func reasonsOf(c *view.Comparison, v stat.Verdict) (list []*view.Finding) {
+	own := c.Invalid
 	if v == stat.Fail {
-		return c.Failed
+		own = c.Failed
 	}
-	if len(c.Invalid) > 0 {
-		return c.Invalid
+	for i := range own {
+		list = append(list, &own[i])
 	}
-	var list []view.Finding
+	if v == stat.Fail || list != nil {
+		return list
+	}
 	for _, p := range c.Primaries() {
 		if p.Verdict == stat.Invalid {
-			list = append(list, view.Finding{Name: p.Reason, Detail: p.String() + p.LastRemark()})
+			list = append(list, &view.Finding{Name: p.Reason, Detail: p.String() + p.LastRemark()})
 		}
 	}
 	return list
@@ -219,7 +248,7 @@ func failing(gating []*view.Comparison) []*view.Comparison {
 func closeness(p view.Placed) float64 { return p.Detail.U / p.Detail.Margin }
 
 // claimOf is the line without a name that the verdict already carries.
-func claimOf(r view.Finding) string {
+func claimOf(r *view.Finding) string {
 	if r.Name == view.ReasonIdentity {
 		return "the outputs differ: " + strings.TrimPrefix(r.String(), string(r.Name)+": ")
 	}

@@ -22,7 +22,7 @@ func TestForestSaysWhatItCuts(t *testing.T) {
 		c := &view.Comparison{Phases: []view.Phase{{Name: "a", Metrics: []view.Metric{{
 			Label: "TPOT p50", Primary: true, MarginPct: 3, Lower: &lower, Effect: &effect, Upper: &upper}}}}}
 		assert.Equal(t, cut, newForestPlot(c, 0).Cut != "", upper)
-		text := primaryPart(t, &view.View{Finished: true, Comparisons: []view.Comparison{*c}})
+		text := primaryPart(t, &view.View{Finished: true, Blocks: view.Blocks{Valid: 6}, Comparisons: []view.Comparison{*c}})
 		assert.Equal(t, cut, strings.Contains(text, render.GoesOn), upper)
 	}
 }

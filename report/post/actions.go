@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"unicode"
 
 	"github.com/aituner/opprof/report/render"
 	"github.com/aituner/opprof/report/stat"
@@ -84,18 +83,4 @@ var (
 // command is a workflow command; a run's text can't begin another one in it.
 func command(kind, title, text string) string {
 	return fmt.Sprintf("::%s title=%s::%s\n", kind, commandValue.Replace(cut(title, 200)), commandText.Replace(cut(text, 2000)))
-}
-
-// cut is a text in one line of at most n characters, without control characters.
-func cut(s string, n int) string {
-	s = strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
-			return ' '
-		}
-		return c
-	}, strings.ToValidUTF8(s, "?"))
-	if r := []rune(s); len(r) > n {
-		return string(r[:n-1]) + "…"
-	}
-	return s
 }

@@ -197,7 +197,7 @@ const longestDescription = 140
 
 func (r Result) description() string {
 	order := " " + r.Order.String()
-	text := []rune(strings.ToValidUTF8(r.title()+": "+r.View.Sentence, "?"))
+	text := []rune(strings.ToValidUTF8(r.result()+": "+r.View.Sentence, "?"))
 	if room := longestDescription - len(order); len(text) > room {
 		text = append(text[:room-1], '…')
 	}

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
@@ -98,6 +99,18 @@ func (r Result) passes() bool {
 
 // title is the first line of a check run.
 func (r Result) title() string {
+	title := r.result()
+	if r.View.Reason != "" && !r.passes() {
+		title += ": " + r.View.Sentence
+	}
+	return cut(title, longestTitle)
+}
+
+// longestTitle of a check run, in characters: GitHub shows one line.
+const longestTitle = 250
+
+// result is the verdict with what the caller makes of it.
+func (r Result) result() string {
 	title := r.View.Headline()
 	if r.View.Verdict == stat.Inconclusive && r.Lenient {
 		title += " (counts as passed)"
@@ -122,4 +135,18 @@ func sleep(ctx context.Context, d time.Duration) error {
 	case <-time.After(d):
 		return nil
 	}
+}
+
+// cut is a text in one line of at most n characters, without control characters.
+func cut(s string, n int) string {
+	s = strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
+			return ' '
+		}
+		return c
+	}, strings.ToValidUTF8(s, "?"))
+	if r := []rune(s); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return s
 }

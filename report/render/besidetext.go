@@ -81,7 +81,7 @@ func besideLine(rows []view.Quantity) string {
 		parts = append(parts, q.Name+" "+means(&q))
 	}
 	if zeros > 0 {
-		parts = append(parts, fmt.Sprintf("%d more are 0 in every run", zeros))
+		parts = append(parts, view.Plural(zeros, "more is", "more are")+" 0 in every run")
 	}
 	return fmt.Sprintf("%s (%s): %s", rows[0].Where(), strings.Join(arms, " / "), strings.Join(parts, " · "))
 }

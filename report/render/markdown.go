@@ -33,7 +33,7 @@ func shortened(s string) string {
 	if len(r) <= longest {
 		return s
 	}
-	return fmt.Sprintf("%s … (%d more characters)", string(r[:longest]), len(r)-longest)
+	return fmt.Sprintf("%s … (%s)", string(r[:longest]), view.Plural(len(r)-longest, "more character", "more characters"))
 }
 
 // code makes run data safe as a Markdown code span, also inside a table.
@@ -89,14 +89,17 @@ func (m *markdown) comparison(v *view.View, c *view.Comparison) {
 		m.f(" (equal arms, not gated)")
 	}
 	m.f("\n\n")
-	for _, r := range append(append([]view.Finding{}, c.Failed...), c.Invalid...) {
+	untold := append(view.Untold(c.Failed), view.Untold(c.Invalid)...)
+	for _, r := range untold {
 		m.f("- %s\n", md(r.String()))
 	}
-	if len(c.Failed)+len(c.Invalid) > 0 {
+	if len(untold) > 0 {
 		m.f("\n")
 	}
-	m.f("%s", phaseTables(v, c, true))
-	m.forest(c)
+	if !v.Nothing() {
+		m.f("%s", phaseTables(v, c, true))
+		m.forest(c)
+	}
 }
 
 // phaseTables are the tables of all phases.
@@ -209,6 +212,9 @@ func (*markdown) validity(v *view.View) string {
 	m.f("%d of %d blocks are valid (%s), %s void, %s. A/A: %s.\n\n", n.Valid, n.Planned, view.Plural(n.ValidRuns, "run", "runs"),
 		view.Plural(n.Voided, "attempt", "attempts"), view.Plural(n.BurnIn, "burn-in block", "burn-in blocks"), md(v.AA))
 	for _, c := range v.Comparisons {
+		if v.Nothing() {
+			break
+		}
 		of := lead(v, &c)
 		for _, line := range append(append([]string{}, c.Notes...), c.Comments()...) {
 			m.f("- %s%s\n", of, md(line))
@@ -218,6 +224,9 @@ func (*markdown) validity(v *view.View) string {
 				m.f("- %s%s\n", of, md(line))
 			}
 		}
+	}
+	for _, c := range v.ListedCauses() {
+		m.f("- cause: %s: %s (%s)\n", md(c.Rules()), md(c.Detail), md(c.Place()))
 	}
 	for _, r := range v.Runs {
 		m.f("- %s\n", md(runLine(&r)))

@@ -164,11 +164,14 @@ func (t textWriter) comparison(v *view.View, c *view.Comparison) {
 		name += ", not gated"
 	}
 	t.item("", name)
-	for _, r := range c.Failed {
+	for _, r := range view.Untold(c.Failed) {
 		t.item("FAIL", r.String())
 	}
-	for _, r := range c.Invalid {
+	for _, r := range view.Untold(c.Invalid) {
 		t.item("INVALID", r.String())
+	}
+	if v.Nothing() {
+		return
 	}
 	for _, p := range c.Phases {
 		t.phase(v, c, p)

@@ -28,23 +28,63 @@ func (t textWriter) runs(v *view.View) {
 	n := v.Blocks
 	t.item("valid", fmt.Sprintf("%d of %d blocks (%s), %s void, %s · A/A: %s", n.Valid, n.Planned,
 		view.Plural(n.ValidRuns, "run", "runs"), view.Plural(n.Voided, "attempt", "attempts"), view.Plural(n.BurnIn, "burn-in block", "burn-in blocks"), v.AA))
-	for _, r := range v.Runs {
-		if r.State != view.RunValid && r.State != view.RunBurnIn || len(r.Findings)+len(r.Warnings) > 0 {
-			t.item("run", runLine(&r))
+	for _, c := range v.Causes {
+		if !c.Told {
+			t.item("cause", c.Line())
 		}
+	}
+	for _, line := range runLines(v.Runs) {
+		t.item("run", line)
 	}
 	for _, a := range v.Aborted {
 		t.item("aborted", fmt.Sprintf("block %s, attempt %d, arm %s: %s", a.Block, a.Attempt, a.Arm, a.Why))
 	}
 }
 
-func runLine(r *view.Run) string {
-	line := fmt.Sprintf("%s/%s attempt %d: %s", r.Block, r.Arm, r.Attempt, r.State)
-	if r.Why != "" {
-		line += ": " + r.Why
+// runLines shows every run that did not simply count; those of a block's attempt to
+// which the same happened share a line.
+func runLines(runs []view.Run) (lines []string) {
+	for i := 0; i < len(runs); {
+		names, words := runName(&runs[i]), fate(runs, i)
+		first := &runs[i]
+		for i++; i < len(runs) && sameAttempt(&runs[i], first) && fate(runs, i) == words; i++ {
+			names += ", " + runName(&runs[i])
+		}
+		if first.State != view.RunValid && first.State != view.RunBurnIn || len(first.Findings)+len(first.Warnings) > 0 {
+			lines = append(lines, fmt.Sprintf("%s attempt %d: %s", names, first.Attempt, words))
+		}
 	}
-	for _, f := range r.Findings {
-		line += " · " + f.String()
+	return lines
+}
+
+func sameAttempt(x, y *view.Run) bool { return x.Block == y.Block && x.Attempt == y.Attempt }
+
+// fate says what a run is worth. That of a void run is the words of one that broke no
+// rule, if its attempt has one: they name the rules and arms of the others.
+func fate(runs []view.Run, i int) string {
+	r := &runs[i]
+	if r.State == view.RunVoid && len(r.Warnings) == 0 {
+		for k := range runs {
+			if x := &runs[k]; sameAttempt(x, r) && x.State == view.RunVoid && len(x.Findings)+len(x.Warnings) == 0 {
+				return runWords(x)
+			}
+		}
+	}
+	return runWords(r)
+}
+
+func runLine(r *view.Run) string {
+	return fmt.Sprintf("%s attempt %d: %s", runName(r), r.Attempt, runWords(r))
+}
+
+func runName(r *view.Run) string { return r.Block + "/" + r.Arm }
+
+// runWords says what a run is worth and names the rules that it broke: the findings
+// and the causes have their words.
+func runWords(r *view.Run) string {
+	line := string(r.State)
+	if why := RunWhy(r); why != "" {
+		line += ": " + why
 	}
 	for _, w := range r.Warnings {
 		line += " · warning: " + w
@@ -52,16 +92,29 @@ func runLine(r *view.Run) string {
 	return line
 }
 
+// RunWhy is why a run does not count, or not without doubt.
+func RunWhy(r *view.Run) string {
+	var parts []string
+	for _, part := range []string{r.Why, view.Names(r.Findings)} {
+		if part != "" {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
 // context ends the report: earlier campaigns, machine, how to do it again.
 func (t textWriter) context(v *view.View) {
 	for _, e := range v.Earlier {
 		t.item("earlier", fmt.Sprintf("%s: %s (plan %s)", e.Campaign, e.Verdict, view.ShortHash(e.PlanHash)))
 	}
-	t.environment(v.Environment)
-	for _, a := range v.Subject.Arms {
-		t.item("arm", armLine(&a))
+	if !v.Nothing() { // else it says nothing about a measurement; the page has it
+		t.environment(v.Environment)
+		for _, a := range v.Subject.Arms {
+			t.item("arm", armLine(&a))
+		}
+		t.item("seeds", seedLine(v.Subject.Seeds))
 	}
-	t.item("seeds", seedLine(v.Subject.Seeds))
 	if v.ErrorRate != "" {
 		t.item("error", v.ErrorRate)
 	}

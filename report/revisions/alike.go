@@ -61,7 +61,7 @@ func software(c *results.Campaign) map[string]string {
 func softwareOf(a *results.Attempt) map[string]string {
 	e, s := a.Environment, &a.Run.Server
 	return map[string]string{
-		hostName: e.Host, "CPU": fmt.Sprintf("%s, %d cores", e.CPUModel, e.Cores), "kernel": e.Kernel,
+		hostName: e.Host, "CPU": e.CPUModel + ", " + view.Plural(e.Cores, "core", "cores"), "kernel": e.Kernel,
 		"GPU": strings.Join(e.GPUs, ", "), "driver": e.Driver, fingerprint: e.Fingerprint,
 		vllmVersion: s.Versions["vllm"], "version of torch": s.Versions["torch"], modelHash: s.ModelSHA256,
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/aituner/opprof/scenarios"
 )
 
-// Errors of a campaign that a question cannot be put to.
+// Errors of a campaign that cannot answer the question.
 var (
 	ErrNoEqualArms = errors.New("no equal arms")        // nothing to judge as an A/A
 	ErrUnfinished  = errors.New("not finished")         // its effects are not shown before the end

@@ -57,16 +57,19 @@ func equalClaim(e *view.Equality) string {
 	margin := view.Plain(e.Subject.MarginPct)
 	equal, of := countOf(e, view.Equal)
 	all := view.Plural(of, "primary metric", "primary metrics")
+	if e.Verdict == view.Underpowered && equal == 0 {
+		return fmt.Sprintf("Equal arms are not shown to be equal within %s %% on any of %s: the data are too noisy", margin, all)
+	}
 	switch e.Verdict {
 	case view.Equal:
-		return fmt.Sprintf("Equal arms are equal within %s %% on all %s", margin, all)
+		return fmt.Sprintf("Equal arms are equal within %s %% on %s", margin, view.AllOf(of, "primary metric", "primary metrics"))
 	case stat.Inconclusive:
 		return fmt.Sprintf("Equal arms are equal within %s %% on every primary metric, but one stalls more often", margin)
 	case view.Underpowered:
-		return fmt.Sprintf("Equal arms are equal within %s %% on %d of %s; on the others the data are too noisy to say so", margin, equal, all)
+		return fmt.Sprintf("Equal arms are equal within %s %% on %d of %s; for the others the data are too noisy to say so", margin, equal, all)
 	case view.Bias:
 		n, _ := countOf(e, view.Bias)
-		return fmt.Sprintf("Equal arms differ on %d of %s: this set-up favours one of them, whatever runs in it", n, all)
+		return fmt.Sprintf("Equal arms differ on %d of %s: this set-up favours one arm over the other, even if both run the same", n, all)
 	}
 	return "Nothing can be said about this set-up: " + whyInvalid(e)
 }

@@ -11,6 +11,8 @@ type Finding struct {
 	Name   Reason   `json:"name"`
 	Detail string   `json:"detail"`
 	Where  []string `json:"where,omitempty"` // runs, as block/arm
+	// Told: the sentence of the campaign says it, so that no list repeats it.
+	Told bool `json:"told,omitempty"`
 }
 
 // NewFinding makes one without a place.
@@ -33,6 +35,11 @@ func (r Finding) String() string {
 		s += fmt.Sprintf(" and %d more", more)
 	}
 	return s + ")"
+}
+
+// Untold are the findings that the sentence of the campaign does not say.
+func Untold(list []Finding) []Finding {
+	return slices.DeleteFunc(slices.Clone(list), func(f Finding) bool { return f.Told })
 }
 
 // Merge adds a reason, or the place to an equal one.

@@ -129,6 +129,15 @@ func Hundredths(x float64) string {
 	return s
 }
 
+// AllOf is "all 3 metrics", and "its only metric" of one.
+func AllOf(n int, one, many string) string {
+	if n == 1 {
+		return "its only " + one
+	}
+	return "all " + Plural(n, one, many)
+}
+
+// Plural is a number with its noun, thousands apart.
 func Plural(n int, one, many string) string {
 	if n == 1 {
 		return "1 " + one

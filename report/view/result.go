@@ -42,6 +42,10 @@ func (v *View) Headline() string {
 	return v.Result.String()
 }
 
+// Nothing reports whether a campaign ended without a valid block: there are no
+// numbers to show.
+func (v *View) Nothing() bool { return v.Finished && v.Blocks.Valid == 0 }
+
 // Exit codes that go with a view.
 const (
 	ExitPass         = 0

@@ -44,7 +44,9 @@ type View struct {
 	// Recorders sums up the step records of every recording arm.
 	Recorders []Recorder `json:"recorders,omitempty"`
 	// Beside is what was recorded beside the requests; nil before the end.
-	Beside  *Beside   `json:"beside,omitempty"`
+	Beside *Beside `json:"beside,omitempty"`
+	// Causes are why runs do not count, the one that voided most of them first.
+	Causes  []Cause   `json:"causes,omitempty"`
 	Runs    []Run     `json:"runs"`
 	Aborted []Aborted `json:"aborted,omitempty"`
 	// Environment holds facts equal in all runs, and for the others who differs.
@@ -320,18 +322,18 @@ type StepTime struct {
 	P95   float64 `json:"p95_s"`
 }
 
-// Run is one sealed run with everything that speaks against it.
+// Run is one sealed run with the names of everything that speaks against it.
 type Run struct {
-	Block    string    `json:"block"`
-	Attempt  int       `json:"attempt"`
-	Arm      string    `json:"arm"`
-	Position int       `json:"position"` // 1-based place in the block
-	State    RunState  `json:"state"`
-	Why      string    `json:"why,omitempty"`
-	Seconds  float64   `json:"seconds,omitempty"`
-	Ready    float64   `json:"ready_s,omitempty"`
-	Findings []Finding `json:"findings,omitempty"`
-	Warnings []string  `json:"warnings,omitempty"`
+	Block    string   `json:"block"`
+	Attempt  int      `json:"attempt"`
+	Arm      string   `json:"arm"`
+	Position int      `json:"position"` // 1-based place in the block
+	State    RunState `json:"state"`
+	Why      string   `json:"why,omitempty"`
+	Seconds  float64  `json:"seconds,omitempty"`
+	Ready    float64  `json:"ready_s,omitempty"`
+	Findings []Reason `json:"findings,omitempty"` // names; causes and comparisons have the words
+	Warnings []string `json:"warnings,omitempty"`
 }
 
 // RunState is what a run is worth.

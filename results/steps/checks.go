@@ -97,7 +97,7 @@ func (p *pass) closing(file *File, all *past) {
 	torn := p.tally.check("torn-tail")
 	torn.Checked++
 	if file.Torn > 0 {
-		torn.fail(fmt.Sprintf("%s: %d bytes after the last complete line were dropped", file.Name, file.Torn))
+		torn.fail(fmt.Sprintf("%s: %s after the last complete line, dropped", file.Name, counted(file.Torn, "byte")))
 	}
 	footer := p.tally.check("footer")
 	footer.Checked++
@@ -173,7 +173,7 @@ func (p *pass) clientSums() {
 	case o.Records == 0:
 		skip("no records", prefill, decode, resumed)
 	case o.Dropped > 0:
-		skip(fmt.Sprintf("%d records were dropped", o.Dropped), prefill, decode, resumed)
+		skip(counted(o.Dropped, "record")+" dropped", prefill, decode, resumed)
 	default:
 		p.clientSum(prefill, "prefill", o.PrefillTokens, o.ClientPrefill)
 		p.clientSum(decode, "decode", o.DecodeTokens, o.ClientDecode)
@@ -192,8 +192,8 @@ func (p *pass) clientSum(c *outcome, what string, recorded, client int64) {
 	if recorded == client || p.out.Preemptions > 0 && recorded > client {
 		return
 	}
-	c.fail(fmt.Sprintf("%d %s tokens were recorded, the client's requests explain %d (%d preemptions)",
-		recorded, what, client, p.out.Preemptions))
+	c.fail(fmt.Sprintf("%s recorded, the client's requests explain %d (%s)",
+		counted(recorded, what+" token"), client, counted(p.out.Preemptions, "preemption")))
 }
 
 // surplus: resumed.tokens are the tokens that a preemption made vLLM compute
@@ -205,7 +205,7 @@ func (p *pass) surplus(c *outcome) {
 	c.Checked++
 	if o.Preemptions == 0 {
 		if o.ResumedTokens != 0 || p.resumed != 0 {
-			c.fail(fmt.Sprintf("%d resumed tokens of %d requests without a preemption", o.ResumedTokens, p.resumed))
+			c.fail(fmt.Sprintf("%s of %s without a preemption", counted(o.ResumedTokens, "resumed token"), counted(p.resumed, "request")))
 		}
 		return
 	}
@@ -213,6 +213,14 @@ func (p *pass) surplus(c *outcome) {
 	if got >= o.ResumedTokens && got <= o.ResumedTokens+p.preemptedHits {
 		return
 	}
-	c.fail(fmt.Sprintf("%d tokens more than the client's requests explain, but %d resumed tokens of %d requests, %d cached",
-		got, o.ResumedTokens, p.resumed, p.preemptedHits))
+	c.fail(fmt.Sprintf("%s more than the client's requests explain, but %s of %s, %d cached",
+		counted(got, "token"), counted(o.ResumedTokens, "resumed token"), counted(p.resumed, "request"), p.preemptedHits))
+}
+
+// counted is a number with its noun, whose plural ends in s.
+func counted[N int | int64](n N, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -125,8 +125,8 @@ var mutations = []struct {
 	{"footer encoded", func(s *stream) { s.footer.Encoded = 7 }, "footer-counts", "encoded is 7 with 6 written"},
 	{"footer backlog", func(s *stream) { s.footer.BacklogMax = 0 }, "footer-counts", "backlog_max is 0"},
 	{"footer dropped", func(s *stream) { drop(s); s.footer.Dropped = 0 }, "footer-counts", "dropped is 0, the records say 1"},
-	{"client prefill", func(s *stream) { s.opt.Client.Prefill++ }, "prefill-tokens-client", "320 prefill tokens were recorded, the client's requests explain 321"},
-	{"client decode", func(s *stream) { s.opt.Client.Decode-- }, "decode-tokens-client", "4 decode tokens were recorded, the client's requests explain 3"},
+	{"client prefill", func(s *stream) { s.opt.Client.Prefill++ }, "prefill-tokens-client", "320 prefill tokens recorded, the client's requests explain 321"},
+	{"client decode", func(s *stream) { s.opt.Client.Decode-- }, "decode-tokens-client", "4 decode tokens recorded, the client's requests explain 3"},
 	{"too few with preemption", func(s *stream) { preempt(s); s.opt.Client = &ClientTokens{320 + 1, 4 - 1} }, "prefill-tokens-client", "320 prefill tokens"},
 	{"resumed too few", func(s *stream) { preempt(s); s.recs[4].Resumed.Tokens = 20 }, "resumed", "21 tokens more than the client's requests explain, but 20 resumed"},
 	{"resumed too many", func(s *stream) { preempt(s); s.recs[4].Resumed.Tokens = 22 }, "resumed", "but 22 resumed"},
@@ -234,7 +234,7 @@ func TestReportedDrops(t *testing.T) {
 	got := summary(t, s)
 	assert.Empty(t, failing(got))
 	assert.Equal(t, int64(1), got.Dropped)
-	assert.Contains(t, check(t, got, "prefill-tokens-client").Skipped, "1 records were dropped")
+	assert.Contains(t, check(t, got, "prefill-tokens-client").Skipped, "1 record dropped")
 	assert.Equal(t, int64(1), got.Phases[1].Records)
 	assert.Zero(t, got.Phases[1].StepP50, "the step behind a gap has no known time")
 }

@@ -25,10 +25,10 @@ func primaries(s *subject) {
 				s.add(finding(rulePrimaryMissing, CauseClient, "%s of phase %s has no value; outputs need at least 16 tokens, in more than one chunk",
 					metric, plan.Name).in(plan.Name).of(metric))
 			case !(v > 0) || math.IsInf(v, 1): // also true for NaN
-				s.add(finding(rulePrimaryMissing, CauseClient, "%s of phase %s is %v, want a positive number; repeat the block",
+				s.add(finding(rulePrimaryMissing, CauseClient, "%s of phase %s is %v and must be a positive number; repeat the block",
 					metric, plan.Name, v).in(plan.Name).of(metric))
 			case float64(undefined) > maxUndefined*float64(got.Planned):
-				s.add(finding(rulePrimaryUndefined, CauseClient, "%s of phase %s is not defined for %d of %d requests, at most 1 %% may be: their tokens came in one chunk; give the client or the engine more CPU",
+				s.add(finding(rulePrimaryUndefined, CauseClient, "%s of phase %s is undefined for %d of %d requests, whose tokens came in one chunk; at most 1 %% may be undefined: give the client or the engine more CPU",
 					metric, plan.Name, undefined, got.Planned).in(plan.Name).of(metric))
 			}
 		}
@@ -68,8 +68,8 @@ func seconds(s float64) time.Duration {
 func concurrency(s *subject) {
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
 		if want := plan.Arrival.Streams; plan.Arrival.Kind == scenarios.ArrivalClosed && !(got.MeanLive >= minConcurrency*float64(want)) {
-			s.add(finding(ruleConcurrency, CauseClient, "%.2f streams were live in phase %s on average, %d are stated and at least 95 %% of that must be; more requests or a longer warm-up than the ramp",
-				got.MeanLive, plan.Name, want).in(plan.Name))
+			s.add(finding(ruleConcurrency, CauseClient, "phase %s kept %.2f of %s busy on average and must keep at least 95 %% busy: plan more requests, or a warm-up longer than the ramp",
+				plan.Name, got.MeanLive, counted(want, "stream", "streams")).in(plan.Name))
 		}
 	})
 }

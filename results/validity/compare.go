@@ -19,7 +19,7 @@ const minPreemptionP = 0.001
 // maxKVDifference is the share by which the sizes of the KV cache may differ.
 const maxKVDifference = 0.01
 
-// Comparison is what holds two arms together, or not.
+// Comparison says whether two arms may be compared.
 type Comparison struct {
 	// Findings make every metric of the comparison INVALID.
 	Findings []Finding
@@ -125,7 +125,7 @@ func kvBlocks(p *pairing) []Finding {
 		}
 		want := float64(reference.Run.Server.KVBlocks)
 		if math.Abs(got-want) > maxKVDifference*want {
-			return []Finding{finding(ruleKVBlocks, CauseHost, "%s has %.0f KV blocks, %s has %.0f; they may differ by 1 %%: does a left-over process hold GPU memory?",
+			return []Finding{finding(ruleKVBlocks, CauseHost, "%s has %.0f KV blocks, %s has %.0f; they may differ by 1 %% at most: does a left-over process hold GPU memory?",
 				reference.Key, want, a.Key, got).about(ScopeComparison, a)}
 		}
 	}
@@ -140,8 +140,8 @@ func prefixHits(p *pairing) []Finding {
 		for _, ph := range p.scenario.Phases {
 			want, got := cached(b, ph.Name), cached(c, ph.Name)
 			if want != got {
-				found = append(found, finding(rulePrefixHits, CauseHarness, "phase %s found %d prompt tokens cached in %s and %d in %s; they must be equal: disable prefix caching or make histories equal",
-					ph.Name, want, b.Key, got, c.Key).about(ScopePair, c).in(ph.Name))
+				found = append(found, finding(rulePrefixHits, CauseHarness, "phase %s found %s cached in %s and %d in %s; the numbers must be equal: disable prefix caching or make the histories equal",
+					ph.Name, counted(want, "prompt token", "prompt tokens"), b.Key, got, c.Key).about(ScopePair, c).in(ph.Name))
 			}
 		}
 	})
@@ -171,8 +171,8 @@ func preemptions(p *pairing) []Finding {
 	if prob >= minPreemptionP {
 		return nil
 	}
-	f := finding(rulePreemptions, CauseArm, "%d preemptions in %d runs of %s, %d in %d runs of %s: exact binomial p = %.2g, below %v; give the KV cache more memory or lower the load",
-		b, nb, p.of.Baseline, c, nc, p.of.Candidate, prob, minPreemptionP)
+	f := finding(rulePreemptions, CauseArm, "%s in %s of %s, %d in %s of %s: exact binomial p = %.2g, below %v; give the KV cache more memory or lower the load",
+		counted(b, "preemption", "preemptions"), counted(nb, "run", "runs"), p.of.Baseline, c, counted(nc, "run", "runs"), p.of.Candidate, prob, minPreemptionP)
 	f.Scope, f.Arm = ScopeComparison, p.of.Candidate
 	return []Finding{f}
 }

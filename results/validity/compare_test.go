@@ -41,7 +41,7 @@ var compareMutations = []struct {
 	{"KV blocks", func(a *results.Attempt) { a.Run.Server.KVBlocks = 989 }, "kv-blocks", ScopeComparison, "0001/off has 1000 KV blocks, 0002/on has 989"},
 	{"prefix hits", func(a *results.Attempt) { a.Requests[2].CachedTokens = 9 }, "prefix-hits", ScopePair, "40 prompt tokens cached in 0002/off and 41 in 0002/on"},
 	{"preemptions", func(a *results.Attempt) { a.Run.Phases[0].Counters[vllmPreemptions] = 11 }, "preemptions", ScopeComparison, "0 preemptions in 4 runs of off, 11 in 4 runs of on"},
-	{"baseline differs", nil, "identity", ScopeComparison, "the baseline does not agree with itself: 0002/off against 0001/off: prompt 1 differs first at position 2: token 9, want 6"},
+	{"baseline differs", nil, "identity", ScopeComparison, "the baseline does not agree with itself: 0002/off against 0001/off: prompt 1 differs first at position 2: token 9, not 6"},
 	{"no outputs", func(a *results.Attempt) { a.Identity = nil }, "identity", ScopeComparison, "the identity pass of 0002/on is missing"},
 }
 
@@ -58,6 +58,7 @@ func TestEachComparisonRuleFires(t *testing.T) {
 			require.Equal(t, []Rule{m.rule}, rules(got.Findings))
 			assert.Equal(t, m.scope, got.Findings[0].Scope)
 			assert.Contains(t, got.Findings[0].Message, m.say)
+			assertReads(t, got.Findings[0].Message)
 			assert.Equal(t, "on", got.Findings[0].Arm)
 			if m.rule != "identity" {
 				assert.Equal(t, IdentityOK, got.Identity.Status)
@@ -149,11 +150,11 @@ func TestIdentityFails(t *testing.T) {
 		say    string
 		equal  int
 	}{
-		"flipped token":         {func(x [][]int) { x[1][2] = 9 }, "0002/on against 0001/off: prompt 1 differs first at position 2: token 9, want 6; 2 of 3 prompts are equal in all 8 runs", 2},
-		"first of two":          {func(x [][]int) { x[2][1], x[2][2] = 8, 9 }, "prompt 2 differs first at position 1: token 8, want 2", 2},
-		"lengths come first":    {func(x [][]int) { x[0][0] = 9; x[2] = x[2][:2] }, "prompt 2 has 2 tokens, want 3", 1},
-		"longer":                {func(x [][]int) { x[0] = append(x[0], 4) }, "prompt 0 has 4 tokens, want 3", 2},
-		"constant in candidate": {func(x [][]int) { x[0], x[1], x[2] = []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1} }, "prompt 0 differs first at position 1: token 1, want 2", 0},
+		"flipped token":         {func(x [][]int) { x[1][2] = 9 }, "0002/on against 0001/off: prompt 1 differs first at position 2: token 9, not 6; the outputs of 2 of 3 prompts are equal in all 8 runs", 2},
+		"first of two":          {func(x [][]int) { x[2][1], x[2][2] = 8, 9 }, "prompt 2 differs first at position 1: token 8, not 2", 2},
+		"lengths come first":    {func(x [][]int) { x[0][0] = 9; x[2] = x[2][:2] }, "prompt 2 has 2 tokens, not 3", 1},
+		"longer":                {func(x [][]int) { x[0] = append(x[0], 4) }, "prompt 0 has 4 tokens, not 3", 2},
+		"constant in candidate": {func(x [][]int) { x[0], x[1], x[2] = []int{1, 1, 1}, []int{1, 1, 1}, []int{1, 1, 1} }, "prompt 0 differs first at position 1: token 1, not 2", 0},
 	} {
 		all := healthyCampaign()
 		c.mutate(all[3].Identity.Tokens)
@@ -177,7 +178,7 @@ func TestIdentityVacuous(t *testing.T) {
 		got := Compare(healthyPlan(), offOn, all)
 		assert.Equal(t, []Rule{"identity"}, rules(got.Findings))
 		assert.Equal(t, IdentityInvalid, got.Identity.Status)
-		assert.Contains(t, got.Identity.Message, "identity vacuous: "+say)
+		assert.Contains(t, got.Identity.Message, "the outputs are vacuous: "+say)
 	}
 }
 
@@ -197,7 +198,8 @@ func TestReliability(t *testing.T) {
 	f := Reliability(plan, offOn, fail(healthyCampaign(), 1, 5))
 	require.NotNil(t, f)
 	assert.Equal(t, RuleReliability, f.Rule)
-	assert.Contains(t, f.Message, "2 runs of on failed by its own fault and none of off; first 0001/on: the run ended early: exit 137")
+	assert.Contains(t, f.Message, "on failed by its own fault in 2 runs and off in none; first 0001/on: the run ended early: exit 137")
+	assert.Equal(t, "0001/on", f.First.Key.String())
 
 	all := healthyCampaign() // two different faults of the arm
 	all[1].Requests[0].Error = "500"

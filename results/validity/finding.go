@@ -47,6 +47,12 @@ type Finding struct {
 	Cause  Cause       `json:"cause"`
 	// Message says what was seen, the limit, and what to do.
 	Message string `json:"message"`
+	// Said is what a server or the system said, where the message only repeats it:
+	// findings of one run with the same words have one cause.
+	Said string `json:"said,omitempty"`
+	// First is the finding of a run that one of several runs begins with
+	// (reliability).
+	First *Finding `json:"first,omitempty"`
 }
 
 func (f Finding) in(phase string) Finding {
@@ -57,6 +63,19 @@ func (f Finding) in(phase string) Finding {
 func (f Finding) of(metric string) Finding {
 	f.Metric = metric
 	return f
+}
+
+func (f Finding) quoting(said string) Finding {
+	f.Said = said
+	return f
+}
+
+// counted is a number with its noun.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 func finding(rule Rule, cause Cause, format string, args ...any) Finding {

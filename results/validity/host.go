@@ -19,7 +19,7 @@ const maxClockStep = 0.5
 // phases, by wall time.
 func wallClock(s *subject) {
 	if step := s.run.ClockStep; !(math.Abs(step) <= maxClockStep) { // also true for NaN
-		s.add(finding(ruleWallClockStep, CauseHost, "the wall clock was set by %+.3f s during the run, at most %.1f s may be: phases are cut by wall time; stop time synchronisation by steps and repeat",
+		s.add(finding(ruleWallClockStep, CauseHost, "the wall clock was set by %+.3f s during the run and may be set by %.1f s at most, because phases are cut by wall time: stop time synchronisation by steps and repeat the block",
 			step, maxClockStep))
 	}
 }
@@ -35,8 +35,8 @@ func foreignGPU(s *subject) {
 			}
 		}
 		if len(names) > 0 {
-			s.add(finding(ruleForeignGPUProcess, CauseHost, "%d processes that are not the server's computed on a GPU beside phase %s (%s); none may: end them and repeat",
-				len(names), plan.Name, strings.Join(names, ", ")).in(plan.Name))
+			s.add(finding(ruleForeignGPUProcess, CauseHost, "%s computed on a GPU beside phase %s (%s); no other process may compute there: end what is named and repeat the block",
+				counted(len(names), "process that is not the server's", "processes that are not the server's"), plan.Name, strings.Join(names, ", ")).in(plan.Name))
 		}
 	})
 }
@@ -46,7 +46,7 @@ func foreignGPU(s *subject) {
 func profiler(s *subject) {
 	i := slices.IndexFunc(s.run.Server.LogFindings, func(l results.LogLine) bool { return l.Kind == results.LogProfiler })
 	if i >= 0 {
-		s.add(finding(ruleProfilerActive, CauseHarness, "the server's profiler was started: %s; no time of such a server counts, take windows from another start",
+		s.add(finding(ruleProfilerActive, CauseHarness, "the server's profiler was started: %s; a server that was profiled may stay slower, so its times do not count: take windows in a run of their own",
 			s.run.Server.LogFindings[i].Text))
 	}
 }

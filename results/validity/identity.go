@@ -38,11 +38,11 @@ func (p *pairing) outputs() Identity {
 		return id
 	}
 	if len(p.baseline) == 0 || len(p.candidate) == 0 {
-		return invalid("no valid run of %s and of %s to compare outputs of", p.of.Baseline, p.of.Candidate)
+		return invalid("there is no valid run of both %s and %s to compare outputs of", p.of.Baseline, p.of.Candidate)
 	}
 	for _, a := range p.runs() {
 		if a.Identity == nil || len(a.Identity.Tokens) != id.Prompts {
-			return invalid("the identity pass of %s is missing or incomplete, want %d prompts", a.Key, id.Prompts)
+			return invalid("the identity pass of %s is missing or incomplete, %s planned", a.Key, counted(id.Prompts, "prompt was", "prompts were"))
 		}
 	}
 	id.Equal = equalPrompts(p.runs(), id.Prompts)
@@ -51,11 +51,11 @@ func (p *pairing) outputs() Identity {
 		return invalid("the baseline does not agree with itself: %s; is prefix caching off and every run fresh?", d)
 	}
 	if d := differing(reference, p.candidate); d != "" {
-		id.Status, id.Message = IdentityFail, fmt.Sprintf("%s; %d of %d prompts are equal in all %d runs", d, id.Equal, id.Prompts, id.Runs)
+		id.Status, id.Message = IdentityFail, fmt.Sprintf("%s; the outputs of %d of %d prompts are equal in all %d runs", d, id.Equal, id.Prompts, id.Runs)
 		return id
 	}
 	if v := vacuous(reference.Identity.Tokens, p.scenario.Identity.MinDistinct); v != "" {
-		return invalid("identity vacuous: %s; use a model whose outputs depend on the prompt", v)
+		return invalid("the outputs are vacuous: %s; use a model whose outputs depend on the prompt", v)
 	}
 	id.Status = IdentityOK
 	return id
@@ -87,13 +87,13 @@ func differing(reference *results.Attempt, runs []*results.Attempt) string {
 func difference(want, got [][]int) string {
 	for i := range want {
 		if len(want[i]) != len(got[i]) {
-			return fmt.Sprintf("prompt %d has %d tokens, want %d", i, len(got[i]), len(want[i]))
+			return fmt.Sprintf("prompt %d has %s, not %d", i, counted(len(got[i]), "token", "tokens"), len(want[i]))
 		}
 	}
 	for i := range want {
 		for at := range want[i] {
 			if want[i][at] != got[i][at] {
-				return fmt.Sprintf("prompt %d differs first at position %d: token %d, want %d", i, at, got[i][at], want[i][at])
+				return fmt.Sprintf("prompt %d differs first at position %d: token %d, not %d", i, at, got[i][at], want[i][at])
 			}
 		}
 	}
@@ -112,7 +112,7 @@ func vacuous(tokens [][]int, minDistinct int) string {
 	}
 	switch {
 	case len(distinct) < minDistinct:
-		return fmt.Sprintf("%d distinct tokens in all outputs, at least %d are needed", len(distinct), minDistinct)
+		return fmt.Sprintf("%s in all outputs, at least %d are needed", counted(len(distinct), "distinct token", "distinct tokens"), minDistinct)
 	case equal && len(tokens) > 1:
 		return fmt.Sprintf("the outputs of all %d prompts are equal", len(tokens))
 	}

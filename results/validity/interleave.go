@@ -30,9 +30,10 @@ func slicing(s *subject) {
 		}
 		switch {
 		case !want && sliced > 0:
-			s.add(finding(ruleSlicesMissing, CauseHarness, "phase %s was sent in %d slices, the plan has none; repeat the block", plan.Name, len(got.Slices)).in(plan.Name))
+			s.add(finding(ruleSlicesMissing, CauseHarness, "phase %s was sent in %s, the plan has none; repeat the block", plan.Name, counted(len(got.Slices), "slice", "slices")).in(plan.Name))
 		case want && (sliced != got.Planned || loose[plan.Name] > 0):
-			s.add(finding(ruleSlicesMissing, CauseHarness, "%d of %d timed requests of phase %s were sent in slices; repeat the block", sliced, got.Planned, plan.Name).in(plan.Name))
+			s.add(finding(ruleSlicesMissing, CauseHarness, "phase %s has %d of %s in its slices and %d outside; repeat the block",
+				plan.Name, sliced, counted(got.Planned, "timed request", "timed requests"), loose[plan.Name]).in(plan.Name))
 		}
 	})
 }
@@ -48,7 +49,7 @@ func idleArm(s *subject) {
 			used += got.IdleCPUSeconds[role]
 		}
 		if cores := used / got.IdleSeconds; !(cores <= maxIdleCores) {
-			s.add(finding(ruleIdleArm, CauseHost, "the server used %.2f cores in phase %s while other arms had their turns, at most %.1f may be: raise design.interleave.settle until it is at rest",
+			s.add(finding(ruleIdleArm, CauseHost, "the server used %.2f cores in phase %s while other arms had their turns and may use %.1f at most: raise design.interleave.settle until it is at rest",
 				cores, plan.Name, maxIdleCores).in(plan.Name))
 		}
 	})
@@ -86,7 +87,7 @@ func unlike(b, c []results.Slice) string {
 	lead := 0
 	for i := range b {
 		if b[i].Number != c[i].Number || b[i].Requests != c[i].Requests {
-			return fmt.Sprintf("slice %d has %d requests in one arm, slice %d has %d in the other", b[i].Number, b[i].Requests, c[i].Number, c[i].Requests)
+			return fmt.Sprintf("slice %d has %s in one arm, slice %d has %d in the other", b[i].Number, counted(b[i].Requests, "request", "requests"), c[i].Number, c[i].Requests)
 		}
 		if b[i].Position < c[i].Position {
 			lead++

@@ -36,8 +36,8 @@ func TestInterleavedRun(t *testing.T) {
 		breaks func(p *results.Plan, a *results.Attempt)
 	}{
 		{"healthy", "", "", func(*results.Plan, *results.Attempt) {}},
-		{"no slices", "slices-missing", "0 of 4 timed requests of phase wide were sent in slices", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[0].Slices = nil }},
-		{"a request outside", "slices-missing", "4 of 4 timed requests of phase wide", func(_ *results.Plan, a *results.Attempt) { a.Requests[1].Slice = 0 }},
+		{"no slices", "slices-missing", "phase wide has 0 of 4 timed requests in its slices and 0 outside", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[0].Slices = nil }},
+		{"a request outside", "slices-missing", "4 of 4 timed requests in its slices and 1 outside", func(_ *results.Plan, a *results.Attempt) { a.Requests[1].Slice = 0 }},
 		{"not planned", "slices-missing", "was sent in 2 slices, the plan has none", func(p *results.Plan, _ *results.Attempt) { p.Scenario.Design.Interleave.Slice = 0 }},
 		{"times of two kinds", "stamps-mixed", "stamped 84.0 % of the reads in phase wide", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[0].Client.KernelStamps = 0.84 }},
 		{"busy beside the other arm", "idle-arm", "used 0.21 cores in phase arrivals", func(_ *results.Plan, a *results.Attempt) { a.Run.Phases[1].IdleCPUSeconds["worker"] = 1.8 }},

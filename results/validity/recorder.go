@@ -12,9 +12,9 @@ func recorderPresence(s *subject) {
 	case s.arm.Records() && (st == nil || len(st.Files) == 0):
 		s.add(finding(ruleRecorderMissing, CauseRecorder, "arm %s records but left no step file; is the patch applied and its folder writable?", s.arm.Name))
 	case s.arm.Records() && st.Records == 0:
-		s.add(finding(ruleRecorderMissing, CauseRecorder, "arm %s records but its %d step files hold no record; look at the server's log", s.arm.Name, len(st.Files)))
+		s.add(finding(ruleRecorderMissing, CauseRecorder, "arm %s records but its %s no record; look at the server's log", s.arm.Name, counted(len(st.Files), "step file holds", "step files hold")))
 	case !s.arm.Records() && st != nil && (len(st.Files) > 0 || st.Records > 0):
-		s.add(finding(ruleRecorderUnexpected, CauseHarness, "arm %s does not record but left %d step files; does its environment set the recorder's variable?", s.arm.Name, len(st.Files)))
+		s.add(finding(ruleRecorderUnexpected, CauseHarness, "arm %s does not record but left %s; does its environment set the recorder's variable?", s.arm.Name, counted(len(st.Files), "step file", "step files")))
 	}
 }
 
@@ -56,12 +56,12 @@ func stepChecks(s *subject) {
 		if rule == "" {
 			rule = ruleStepCheck
 		}
-		s.add(finding(rule, CauseRecorder, "check %s failed %d of %d times, first %s", c.ID, c.Failed, max(c.Checked, c.Failed), c.First))
+		s.add(finding(rule, CauseRecorder, "check %s failed %d of %s, the first is %s", c.ID, c.Failed, counted(int(max(c.Checked, c.Failed)), "time", "times"), c.First))
 	}
 }
 
 func droppedRecords(s *subject) {
 	if limit := int64(s.scenario.Design.MaxDropped); s.run.Steps != nil && s.run.Steps.Dropped > limit {
-		s.add(finding(ruleDroppedRecords, CauseRecorder, "%d step records were dropped, design.max_dropped allows %d; is the disk slow or full?", s.run.Steps.Dropped, limit))
+		s.add(finding(ruleDroppedRecords, CauseRecorder, "%s dropped, design.max_dropped allows %d; is the disk slow or full?", counted(int(s.run.Steps.Dropped), "step record was", "step records were"), limit))
 	}
 }

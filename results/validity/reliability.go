@@ -33,9 +33,10 @@ func Reliability(plan *results.Plan, c scenarios.Comparison, attempts []results.
 	if len(baseline) > 0 || len(candidate) < minArmFaults {
 		return nil
 	}
-	f := finding(RuleReliability, CauseArm, "%d runs of %s failed by its own fault and none of %s; first %s: %s",
-		len(candidate), c.Candidate, c.Baseline, candidate[0].Key, candidate[0].Message)
-	f.Scope, f.Arm = ScopeComparison, c.Candidate
+	first := &candidate[0]
+	f := finding(RuleReliability, CauseArm, "%s failed by its own fault in %d runs and %s in none; first %s: %s",
+		c.Candidate, len(candidate), c.Baseline, first.Key, results.Cause{Message: first.Message}.Brief())
+	f.Scope, f.Arm, f.First = ScopeComparison, c.Candidate, first
 	return &f
 }
 

@@ -12,12 +12,12 @@ func requestsFailed(s *subject) {
 	for _, phase := range s.phaseNames() {
 		if n, all, r := s.count(phase, failed); n > 0 {
 			s.add(finding(ruleRequestFailed, CauseArm,
-				"%d of %d requests of phase %s failed, the first is request %d: %s; none may: look at the server's log",
-				n, all, phase, r.Index, r.Error).in(phase))
+				"%d of %d requests of phase %s failed, the first is request %d: %s; no request may fail: look at the server's log",
+				n, all, phase, r.Index, r.Error).in(phase).quoting(r.Error))
 		}
 		if n, all, r := s.count(phase, short); n > 0 {
 			s.add(finding(ruleRequestShort, CauseArm,
-				"%d of %d requests of phase %s ended early, the first is request %d with %d of %d tokens and finish_reason %q; none may: look at max-model-len and ignore_eos",
+				"%d of %d requests of phase %s ended early, the first is request %d with %d of %d tokens and finish_reason %q; no output may be shorter than planned: look at max-model-len and ignore_eos",
 				n, all, phase, r.Index, r.OutputTokens, r.WantTokens, r.FinishReason).in(phase))
 		}
 	}
@@ -67,11 +67,11 @@ func requestsUnsent(s *subject) {
 		want := plan.Source.Requests
 		switch {
 		case got.Unsent > 0:
-			s.add(finding(ruleRequestsUnsent, CauseClient, "%d requests of phase %s were not sent; all must be: repeat the block",
-				got.Unsent, plan.Name).in(plan.Name))
+			s.add(finding(ruleRequestsUnsent, CauseClient, "phase %s left %s unsent; all must be sent: repeat the block",
+				plan.Name, counted(got.Unsent, "request", "requests")).in(plan.Name))
 		case got.Planned != want || records != want:
-			s.add(finding(ruleRequestsUnsent, CauseHarness, "the plan has %d timed requests in phase %s, the run says %d and has records of %d; repeat the block",
-				want, plan.Name, got.Planned, records).in(plan.Name))
+			s.add(finding(ruleRequestsUnsent, CauseHarness, "the plan has %s in phase %s, the run says %d and has records of %d; repeat the block",
+				counted(want, "timed request", "timed requests"), plan.Name, got.Planned, records).in(plan.Name))
 		}
 	})
 }
@@ -82,8 +82,8 @@ func wrongModel(s *subject) {
 		n, all, r := s.count(phase, func(r *results.Request) bool { return r.Model != "" })
 		if n > 0 {
 			s.add(finding(ruleWrongModel, CauseHost,
-				"%d of %d answers of phase %s come from model %q, want %q: another server answered; stop it and repeat",
-				n, all, phase, r.Model, s.run.Server.Model).in(phase))
+				"phase %s has %d of %d answers from model %q, not from %q: another server answered; stop it and repeat the block",
+				phase, n, all, r.Model, s.run.Server.Model).in(phase))
 		}
 	}
 }
@@ -99,7 +99,7 @@ func fingerprints(s *subject) {
 	slices.Sort(seen)
 	if seen = slices.Compact(seen); len(seen) > 1 {
 		s.add(finding(ruleFingerprintChanged, CauseHost,
-			"answers carry %d system fingerprints (%s, %s), one server start has one: another server answered; stop it and repeat",
+			"answers carry %d system fingerprints (%s, %s), one server start has one: another server answered; stop it and repeat the block",
 			len(seen), seen[0], seen[1]))
 	}
 }
@@ -114,7 +114,7 @@ func cachedTokens(s *subject) {
 		n, all, _ := s.count(phase, func(r *results.Request) bool { return r.OK() && r.CachedTokens < 0 })
 		if n > 0 {
 			s.add(finding(ruleCachedTokensUnknown, CauseHarness,
-				"%d of %d answers of phase %s do not say how many prompt tokens were cached while prefix caching is on; add no-enable-prefix-caching or check enable-prompt-tokens-details",
+				"the number of cached prompt tokens is missing in %d of %d answers of phase %s, and prefix caching is on: add no-enable-prefix-caching or check enable-prompt-tokens-details",
 				n, all, phase).in(phase))
 		}
 	}

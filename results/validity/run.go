@@ -77,7 +77,11 @@ func runFailed(s *subject) {
 	case results.FailureHost:
 		cause = CauseHost
 	}
-	s.add(finding(ruleRunFailed, cause, "the run ended early: %s; see server.log.zst of the run", s.run.Failure))
+	look := ""
+	if !s.attached() { // whose log is someone else's
+		look = "; see server.log.zst of the run"
+	}
+	s.add(finding(ruleRunFailed, cause, "the run ended early: %s%s", s.run.Failure, look).quoting(s.run.Failure))
 }
 
 func phasesMissing(s *subject) {
@@ -89,7 +93,7 @@ func phasesMissing(s *subject) {
 			}
 		}
 		if seen != 1 {
-			s.add(finding(rulePhaseMissing, CauseHarness, "phase %s was measured %d times, want once; repeat the block", plan.Name, seen).in(plan.Name))
+			s.add(finding(rulePhaseMissing, CauseHarness, "phase %s must be measured once and was measured %d times; repeat the block", plan.Name, seen).in(plan.Name))
 		}
 	}
 }
@@ -99,7 +103,7 @@ func identityMissing(s *subject) {
 	switch {
 	case want == 0:
 	case s.identity == nil || s.run.Identity == nil:
-		s.add(finding(ruleIdentityMissing, CauseHarness, "the identity pass is missing, %d prompts were planned; repeat the block", want))
+		s.add(finding(ruleIdentityMissing, CauseHarness, "the identity pass is missing, %s planned; repeat the block", counted(want, "prompt was", "prompts were")))
 	case len(s.identity.Tokens) != want || s.run.Identity.Prompts != want:
 		s.add(finding(ruleIdentityMissing, CauseHarness, "the identity pass has %d of %d prompts; repeat the block", len(s.identity.Tokens), want))
 	}

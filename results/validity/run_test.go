@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,24 +66,24 @@ var runMutations = []struct {
 	{"probe lag", func(p *results.Plan, a *results.Attempt) { a.Run.Phases[0].Client.ProbeLagP99 = 0.0021 }, "probe-lag", CauseClient, "wide", "2.1ms late (p99) in phase wide, the limit is 2ms"},
 	{"no probes", func(p *results.Plan, a *results.Attempt) { a.Run.Phases[0].Client.Probes = 0 }, "probe-lag", CauseClient, "wide", "not probed"},
 	{"late sends", func(p *results.Plan, a *results.Attempt) { a.Run.Phases[1].Client.SendLateP99 = 0.003 }, "send-late", CauseClient, "arrivals", "3ms late"},
-	{"concurrency", func(p *results.Plan, a *results.Attempt) { a.Run.Phases[0].MeanLive = 1.89 }, "concurrency", CauseClient, "wide", "1.89 streams"},
+	{"concurrency", func(p *results.Plan, a *results.Attempt) { a.Run.Phases[0].MeanLive = 1.89 }, "concurrency", CauseClient, "wide", "kept 1.89 of 2 streams busy"},
 	{"server died", func(p *results.Plan, a *results.Attempt) {
 		a.Run.Server.Stop = results.Stop{ExitCode: -1, Signal: "killed"}
 	}, "server-exit", CauseArm, "", "ended by itself (exit code -1, signal: killed)"},
 	{"server killed", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Stop.Graceful = false }, "server-exit", CauseArm, "", "did not stop within 3 s"},
-	{"two listeners", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs[2].Listeners = 2 }, "foreign-server", CauseHost, "", "2 sockets listen on port 8000 (wide:after)"},
-	{"not ours", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs[0].Ours = 0 }, "foreign-server", CauseHost, "", "0 of them ours"},
+	{"two listeners", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs[2].Listeners = 2 }, "foreign-server", CauseHost, "", "2 sockets listen, 1 of them ours, on port 8000 (wide:after); there must be exactly one"},
+	{"not ours", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs[0].Ours = 0 }, "foreign-server", CauseHost, "", "a socket that is not ours listens on port 8000 (ready)"},
 	{"no proof", func(p *results.Plan, a *results.Attempt) { a.Run.Server.Proofs = a.Run.Server.Proofs[:4] }, "unproven-server", CauseHarness, "arrivals", `"arrivals:after"`},
 	{"clock set ahead", func(p *results.Plan, a *results.Attempt) { a.Run.ClockStep = 0.51 }, "wall-clock-step", CauseHost, "", "set by +0.510 s"},
 	{"clock set back", func(p *results.Plan, a *results.Attempt) { a.Run.ClockStep = -3600 }, "wall-clock-step", CauseHost, "", "set by -3600.000 s"},
 	{"profiler", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].Kind = "profiler" }, "profiler-active", CauseHarness, "", "in the warm-up"},
 	{"foreign GPU process", func(p *results.Plan, a *results.Attempt) {
 		a.Run.Phases[1].ForeignGPU = []results.GPUProcess{{When: "before", PID: 41, Name: "python3"}, {When: "after", PID: 41, Name: "python3"}}
-	}, "foreign-gpu-process", CauseHost, "arrivals", "1 processes that are not the server's computed on a GPU beside phase arrivals (41 python3)"},
-	{"wrong model", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Model = "old" }, "wrong-model", CauseHost, "wide", `model "old", want "opbench-1"`},
+	}, "foreign-gpu-process", CauseHost, "arrivals", "1 process that is not the server's computed on a GPU beside phase arrivals (41 python3)"},
+	{"wrong model", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Model = "old" }, "wrong-model", CauseHost, "wide", `1 of 5 answers from model "old", not from "opbench-1"`},
 	{"fingerprint", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Fingerprint = "other" }, "fingerprint-changed", CauseHost, "", "2 system fingerprints (fp, other)"},
-	{"late JIT", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].WallNS = 1100 }, "jit-in-timed-phase", CauseHarness, "wide", "1 kernels"},
-	{"late JIT at the end", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].WallNS = 2900 }, "jit-in-timed-phase", CauseHarness, "arrivals", "1 kernels"},
+	{"late JIT", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].WallNS = 1100 }, "jit-in-timed-phase", CauseHarness, "wide", "1 kernel was compiled"},
+	{"late JIT at the end", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].WallNS = 2900 }, "jit-in-timed-phase", CauseHarness, "arrivals", "1 kernel was compiled"},
 	{"traceback", func(p *results.Plan, a *results.Attempt) {
 		a.Run.Server.LogFindings[1].Text = `File "opprof.py", line 3`
 	}, "recorder-traceback", CauseArm, "", "opprof.py"},
@@ -93,13 +94,13 @@ var runMutations = []struct {
 	{"no records", func(p *results.Plan, a *results.Attempt) { a.Run.Steps.Records = 0 }, "recorder-missing", CauseRecorder, "", "no record"},
 	{"another revision", func(p *results.Plan, a *results.Attempt) { a.Run.Steps.Revision = "r1-seed" }, "recorder-revision", CauseHarness, "", `by "r1-seed"`},
 	{"another file", func(p *results.Plan, a *results.Attempt) { a.Run.Steps.Blobs["vllm/envs.py"] = "bb" }, "recorder-revision", CauseHarness, "", "as blob bb"},
-	{"recorder in off", func(p *results.Plan, a *results.Attempt) { a.Run.Key.Arm = "off" }, "recorder-unexpected", CauseHarness, "", "1 step files"},
+	{"recorder in off", func(p *results.Plan, a *results.Attempt) { a.Run.Key.Arm = "off" }, "recorder-unexpected", CauseHarness, "", "left 1 step file;"},
 	{"torn tail", func(p *results.Plan, a *results.Attempt) { a.Run.Steps.Checks[0].Failed = 1 }, "torn-tail", CauseRecorder, "", "torn-tail failed 1 of 1"},
 	{"no footer", func(p *results.Plan, a *results.Attempt) { a.Run.Steps.Checks[1].Failed = 1 }, "no-footer", CauseRecorder, "", "footer failed"},
 	{"check failed", func(p *results.Plan, a *results.Attempt) {
 		c := &a.Run.Steps.Checks[2]
 		c.Failed, c.First = 2, "a.jsonl:3: x"
-	}, "step-check", CauseRecorder, "", "check token-split failed 2 of 10 times, first a.jsonl:3: x"},
+	}, "step-check", CauseRecorder, "", "check token-split failed 2 of 10 times, the first is a.jsonl:3: x"},
 	{"not checked", func(p *results.Plan, a *results.Attempt) { a.Run.Steps.Checks = nil }, "step-check", CauseHarness, "", "not checked"},
 	{"dropped", func(p *results.Plan, a *results.Attempt) { p.Scenario.Design.MaxDropped, a.Run.Steps.Dropped = 3, 4 }, "dropped-records", CauseRecorder, "", "4 step records were dropped, design.max_dropped allows 3"},
 	{"no identity", func(p *results.Plan, a *results.Attempt) { a.Identity = nil }, "identity-missing", CauseHarness, "", "3 prompts were planned"},
@@ -115,6 +116,7 @@ func TestEachRunRuleFires(t *testing.T) {
 			require.Equal(t, []Rule{m.rule}, rules(found))
 			f := found[0]
 			assert.Contains(t, f.Message, m.say)
+			assertReads(t, f.Message)
 			assert.Equal(t, m.cause, f.Cause)
 			assert.Equal(t, m.phase, f.Phase)
 			assert.Equal(t, ScopeRun, f.Scope)
@@ -139,6 +141,38 @@ func TestLimitsAreInclusive(t *testing.T) {
 	a.Run.Phases[0].Client.SendLateP99 = 9 // means nothing in a closed loop
 	a.Run.ClockStep = -0.5
 	assert.Empty(t, judge(plan, &a))
+}
+
+// unfinished are the beginnings of sentences that stop before their verb, and
+// numbers of one with the noun of many.
+var unfinished = regexp.MustCompile(`\b(may|must)( be)?[:;,.]|\b1 (\w+ )?(files|kernels|preemptions|processes|prompts|requests|runs|slices|sockets|streams|times|tokens)\b|\bwant\b`)
+
+// assertReads refuses messages that people stumbled over, and those of their kind.
+func assertReads(t *testing.T, message string) {
+	t.Helper()
+	assert.NotRegexp(t, unfinished, message)
+}
+
+// What assertReads is for.
+func TestUnfinishedMessagesAreNoticed(t *testing.T) {
+	for _, bad := range []string{
+		"1 of 9 requests failed; none may: look at the log", "1 of 9 requests, at most 1 % may be: give", "at least 95 % of that must be; more",
+		"1 kernels were compiled", "1 processes that", "left 1 step files", "want one and ours",
+	} {
+		assert.Regexp(t, unfinished, bad)
+	}
+	for _, good := range []string{"1 of 9 timed requests failed", "none may be compiled there: the warm-up", "it must be ours: stop", "11 requests", "failed 1 of 1 time"} {
+		assert.NotRegexp(t, unfinished, good)
+	}
+}
+
+// Only a server of ours leaves a log in its run.
+func TestFailedRunNamesTheLogThatThereIs(t *testing.T) {
+	plan, a := healthyPlan(), healthy("0001", "off")
+	a.Run.Failure = "the server ended"
+	assert.Contains(t, judge(plan, &a)[0].Message, "see server.log.zst of the run")
+	plan.Scenario.Engine.Kind = scenarios.EngineAttach
+	assert.Equal(t, "the run ended early: the server ended", judge(plan, &a)[0].Message)
 }
 
 // One request in a hundred may lack a value.

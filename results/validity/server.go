@@ -1,6 +1,7 @@
 package validity
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -17,7 +18,7 @@ func serverExit(s *subject) {
 	case !stop.Requested:
 		s.add(finding(ruleServerExit, CauseArm, "the server ended by itself (exit code %d%s); look at its log", stop.ExitCode, signal(stop)))
 	case !stop.Graceful:
-		s.add(finding(ruleServerExit, CauseArm, "the server did not stop within %.0f s of SIGINT and was killed%s; its step records may be cut", stop.Seconds, signal(stop)))
+		s.add(finding(ruleServerExit, CauseArm, "the server did not stop within %.0f s of SIGINT and was killed; its step records may be cut", stop.Seconds))
 	}
 }
 
@@ -38,18 +39,33 @@ func proofs(s *subject) {
 	for _, p := range s.run.Server.Proofs {
 		seen[p.When] = true
 		if p.Listeners != 1 || p.Ours != 1 {
-			s.add(finding(ruleForeignServer, CauseHost, "%d sockets listen on port %d (%s), %d of them ours, want one and ours: stop the other server %s",
-				p.Listeners, s.run.Server.Port, p.When, p.Ours, p.Detail))
+			s.add(finding(ruleForeignServer, CauseHost, "%s; there must be exactly one, and it must be ours: stop the other server",
+				listeners(p, s.run.Server.Port)))
 			return
 		}
 	}
 	s.phases(func(plan scenarios.Phase, _ *results.Phase) {
 		for _, when := range []string{plan.Name + ":before", plan.Name + ":after"} {
 			if !seen[when] {
-				s.add(finding(ruleUnprovenServer, CauseHarness, "no proof %q that the server is ours; repeat the block", when).in(plan.Name))
+				s.add(finding(ruleUnprovenServer, CauseHarness, "the proof %q that the server is ours is missing; repeat the block", when).in(plan.Name))
 			}
 		}
 	})
+}
+
+// listeners says which sockets listen on the server's port, and whose.
+func listeners(p results.Proof, port int) string {
+	place := fmt.Sprintf("port %d (%s)", port, p.When)
+	if p.Detail != "" {
+		place += ": " + p.Detail
+	}
+	switch p.Listeners {
+	case 0:
+		return "no socket listens on " + place
+	case 1:
+		return "a socket that is not ours listens on " + place
+	}
+	return fmt.Sprintf("%d sockets listen, %d of them ours, on %s", p.Listeners, p.Ours, place)
 }
 
 // lateJIT: a kernel compiled in a timed phase stops the engine for seconds.
@@ -67,8 +83,8 @@ func lateJIT(s *subject) {
 			}
 		}
 		if n > 0 {
-			s.add(finding(ruleJITInTimedPhase, CauseHarness, "%d kernels were compiled during the timed part of phase %s (last: %s); none may: the warm-up must cover its shapes",
-				n, plan.Name, text).in(plan.Name))
+			s.add(finding(ruleJITInTimedPhase, CauseHarness, "%s during the timed part of phase %s (last: %s); none may be compiled there: the warm-up must cover its shapes",
+				counted(n, "kernel was compiled", "kernels were compiled"), plan.Name, text).in(plan.Name))
 		}
 	})
 }

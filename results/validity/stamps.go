@@ -17,7 +17,7 @@ const maxStampDifference = 0.01
 func stampsMixed(s *subject) {
 	s.phases(func(plan scenarios.Phase, got *results.Phase) {
 		if share := got.Client.KernelStamps; share > maxStampDifference && !(share >= 1-maxStampDifference) {
-			s.add(finding(ruleStampsMixed, CauseClient, "the kernel stamped %.1f %% of the reads in phase %s, the others have the client's time: one kind must have 99 %%; repeat the block",
+			s.add(finding(ruleStampsMixed, CauseClient, "the kernel stamped %.1f %% of the reads in phase %s, the others have the client's time; 99 %% must be of one kind: repeat the block",
 				100*share, plan.Name).in(plan.Name))
 		}
 	})

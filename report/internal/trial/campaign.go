@@ -40,9 +40,9 @@ type Trial struct {
 	// after changes the run directory when all is written.
 	After  func(dir string)
 	Start  time.Time
-	Void   map[string]string   // block to the reason why its first attempt is void
-	Second float64             // d that the run in second place is slower by
-	Found  map[string][]string // findings of the harness, by run
+	Void   map[string]string          // block to the reason why its first attempt is void
+	Second float64                    // d that the run in second place is slower by
+	Found  map[string][]results.Cause // findings of the harness, by run
 	// sameOrder lets the first arm run first in every block.
 	SameOrder bool
 	Skip      string // run that is missing from its accepted block

@@ -12,11 +12,17 @@ import (
 type Run struct {
 	*results.Attempt
 	Values   map[string]map[string]float64 // by phase and metric
-	Findings []view.Finding                // make the run INVALID
+	Findings []Finding                     // make the run INVALID
 	Warnings []string
 	// StepTimes counts the step times of its records by phase; nil where they are
 	// not there.
 	StepTimes map[string]StepTimes
+}
+
+// Finding is what speaks against a run.
+type Finding struct {
+	view.Finding
+	Said string // what a server or the system said, where Detail only repeats it
 }
 
 // Phase returns what a run says about a phase, or nil.

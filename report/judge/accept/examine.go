@@ -28,7 +28,7 @@ func Examine(c *results.Campaign) []*Run {
 func examineRun(c *results.Campaign, stored *results.Attempt, limits map[string]scenarios.Goodput) *Run {
 	a := &Run{Attempt: stored}
 	if a.Damage != "" {
-		a.Findings = []view.Finding{{Name: view.ReasonDamagedRun, Detail: a.Damage}}
+		a.add(view.ReasonDamagedRun, a.Damage)
 		return a
 	}
 	a.Values = phaseValues(stored, limits)
@@ -38,11 +38,17 @@ func examineRun(c *results.Campaign, stored *results.Attempt, limits map[string]
 	for _, f := range validity.Run(c.Plan, &run, a.Requests, a.Identity) {
 		found := FindingOf(f)
 		found.Where = nil // it stands at the run
-		a.Findings = append(a.Findings, found)
+		a.Findings = append(a.Findings, Finding{found, f.Said})
 	}
-	a.Findings = append(a.Findings, append(differ, differences(a)...)...)
+	for _, f := range append(differ, differences(a)...) {
+		a.add(f.Name, f.Detail)
+	}
 	a.Warnings = stepWarnings(again)
 	return a
+}
+
+func (a *Run) add(name view.Reason, detail string) {
+	a.Findings = append(a.Findings, Finding{Finding: view.Finding{Name: name, Detail: detail}})
 }
 
 // FindingOf words a finding of the rules for people.

@@ -39,7 +39,7 @@ func stepWarnings(s *results.Steps) (warnings []string) {
 	}
 	for _, c := range s.Checks {
 		if c.Warning && c.Failed > 0 {
-			warnings = append(warnings, fmt.Sprintf("check %s failed %d of %d times: %s", c.ID, c.Failed, c.Checked, c.First))
+			warnings = append(warnings, fmt.Sprintf("check %s failed %d of %s: %s", c.ID, c.Failed, view.Plural(int(c.Checked), "time", "times"), c.First))
 		}
 	}
 	return warnings

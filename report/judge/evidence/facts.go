@@ -46,7 +46,7 @@ func Environment(runs []*accept.Run) (facts []view.Fact) {
 
 func (t *factTable) addMachine(a *accept.Run) {
 	e := a.Environment
-	t.add("CPU", fmt.Sprintf("%s, %d cores", e.CPUModel, e.Cores), a)
+	t.add("CPU", e.CPUModel+", "+view.Plural(e.Cores, "core", "cores"), a)
 	t.add("memory", fmt.Sprintf("%.1f GiB", float64(e.MemoryBytes)/(1<<30)), a)
 	t.add("kernel", e.Kernel, a)
 	if len(e.GPUs) > 0 {

@@ -24,34 +24,42 @@ func Runs(c *results.Campaign, all []*accept.Run) (runs []view.Run, lost []view.
 	return runs, lost
 }
 
+// describeRun names the rules that a run broke; what was seen is told by the causes
+// and the findings of its comparison.
 func describeRun(c *results.Campaign, a *accept.Run) view.Run {
-	r := view.Run{Block: a.Key.Block, Attempt: a.Key.Attempt, Arm: a.Key.Arm, Findings: a.Findings, Warnings: a.Warnings}
-	switch why, void := c.Voids[a.Key.BlockAttempt()]; {
-	case a.Damage != "":
-		r.State, r.Why = view.RunDamaged, a.Damage
-	case void:
-		r.State, r.Why = view.RunVoid, why
-	case a.BurnIn:
-		r.State = view.RunBurnIn
-	case a.Valid && len(a.Findings) > 0:
-		r.State, r.Why = view.RunInvalid, "accepted by the harness"
-	case a.Valid:
-		r.State = view.RunValid
-	default:
-		r.State = view.RunBlockOpen
+	r := view.Run{Block: a.Key.Block, Attempt: a.Key.Attempt, Arm: a.Key.Arm, Warnings: a.Warnings}
+	for _, f := range a.Findings {
+		r.Findings = with(r.Findings, f.Name)
 	}
+	r.State, r.Why = stateOf(c, a)
 	if len(a.Findings) == 0 {
 		for _, f := range a.Attempt.Findings {
-			r.Warnings = append(slices.Clone(r.Warnings), "found by the harness, not found again: "+f)
+			r.Warnings = append(slices.Clone(r.Warnings), "found by the harness, not found again: "+f.String())
 		}
 	}
 	if a.Run != nil {
 		r.Position = a.Run.Position + 1
 		r.Seconds = a.Run.End.Sub(a.Run.Start).Seconds()
 		r.Ready = a.Run.Server.ReadyIn
-		if a.Run.Failure != "" {
-			r.Warnings = append(slices.Clone(r.Warnings), "ended early ("+string(a.Run.FailureClass)+"): "+a.Run.Failure)
-		}
 	}
 	return r
+}
+
+// stateOf is what a run is worth, and why where its findings do not say it.
+func stateOf(c *results.Campaign, a *accept.Run) (view.RunState, string) {
+	switch entry, void := c.Voids[a.Key.BlockAttempt()]; {
+	case a.Damage != "":
+		return view.RunDamaged, ""
+	case void && len(entry.Causes) > 0 && len(a.Findings) == 0:
+		return view.RunVoid, entry.Rules() // of the runs that took it with them
+	case void:
+		return view.RunVoid, entry.Detail
+	case a.BurnIn:
+		return view.RunBurnIn, ""
+	case a.Valid && len(a.Findings) > 0:
+		return view.RunInvalid, "accepted by the harness"
+	case a.Valid:
+		return view.RunValid, ""
+	}
+	return view.RunBlockOpen, ""
 }
