@@ -113,7 +113,7 @@ done
 [ "$code" = 12 ] || fail "exit code $code, want 12"
 grep -q '^INVALID(valid blocks missing)' "$work/out" || fail "no verdict INVALID(valid blocks missing)"
 ledger=$(ls "$work"/runs/*/ledger.jsonl)
-[ "$(grep '"event":"run-end"' "$ledger" | grep -c '"findings":\["run-failed: the run ended early: ')" = 4 ] ||
+[ "$(grep '"event":"run-end"' "$ledger" | grep -c '"findings":\[{"rule":"run-failed","message":"the run ended early: ')" = 4 ] ||
 	fail "not every run says that it ended early: $(cat "$ledger")"
-grep '"event":"run-end"' "$ledger" | grep -o '"findings":\["[^"]*"'
+grep '"event":"run-end"' "$ledger" | grep -o '"findings":\[{[^}]*}'
 echo "kill-vllm: four killed servers, four named ends, INVALID, nothing left over"

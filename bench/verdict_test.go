@@ -125,6 +125,6 @@ func TestRepeatedBlockIsShown(t *testing.T) {
 	})
 	assert.Equal(t, 0, v.ExitCode, text)
 	assert.Equal(t, 1, v.Blocks.Voided)
-	assert.Contains(t, unwrap(text), "0004/off attempt 1: void")
+	assert.Contains(t, unwrap(text), "0004/off, 0004/on attempt 1: void: run failed")
 	assert.Contains(t, unwrap(text), "the server ended by itself")
 }
