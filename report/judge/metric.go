@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/aituner/opprof/report/judge/accept"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
@@ -24,7 +26,7 @@ func (q *question) metric(in *accept.Accepted, c *view.Comparison, phase string,
 	}
 	if missing != nil {
 		x.decide(view.ReasonValueMissing, missing)
-		return out, false
+		return out, !primary && x.undefined(in, c, phase, missing)
 	}
 	out.Baseline, out.Candidate = geometricMeans(out.Pairs)
 	opt := q.options(in, c)
@@ -43,6 +45,28 @@ func (q *question) metric(in *accept.Accepted, c *view.Comparison, phase string,
 		q.diagnose(in, c, phase, x, opt)
 	}
 	return out, true
+}
+
+// undefined keeps what was measured of a metric without an effect, and reports
+// whether anything was.
+func (m *measured) undefined(in *accept.Accepted, c *view.Comparison, phase string, why error) bool {
+	m.Pairs, m.Remarks, m.Undefined = nil, nil, why.Error()
+	m.Baseline, m.Candidate = plainMean(in, c.Baseline, phase, m.Name), plainMean(in, c.Candidate, phase, m.Name)
+	return m.Baseline != nil || m.Candidate != nil
+}
+
+// plainMean is that over the runs of an arm which have the metric, nil if none has.
+func plainMean(in *accept.Accepted, arm, phase, name string) *float64 {
+	var values []float64
+	for i := range in.Blocks {
+		if v, has := in.Blocks[i].Runs[arm].Values[phase][name]; has {
+			values = append(values, v)
+		}
+	}
+	if values == nil {
+		return nil
+	}
+	return view.Finite(floats.Sum(values) / float64(len(values)))
 }
 
 // pair fills in the two runs of every block, or says which value is missing.

@@ -189,6 +189,10 @@ type Metric struct {
 	Pairs   []Pair       `json:"pairs,omitempty"`
 	Hosts   *HostEffects `json:"by_host,omitempty"` // of a campaign on several
 	Remarks []string     `json:"remarks,omitempty"`
+	// Undefined says why a metric that is not primary has values and no effect: a
+	// zero, or none in some run. Baseline and Candidate are then plain means of
+	// what there is.
+	Undefined string `json:"undefined,omitempty"`
 }
 
 // Detail holds the parts of an interval, in percent, and what they were computed
