@@ -175,6 +175,9 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 	}
 }
 
+// notEqual is said of equal arms that were not shown to be equal.
+const notEqual = "UNDERPOWERED"
+
 // equivalence states whether equal arms were shown to be equal. In an A/A
 // comparison nothing less is a PASS, and nothing is a FAIL: arms that are equal
 // can't cost anything, that they differ is bias.
@@ -183,7 +186,7 @@ func (q *question) equivalence(m *measured) {
 		m.Equivalence = "equal within " + view.Plain(m.MarginPct) + " %"
 		return
 	}
-	m.Equivalence = "UNDERPOWERED"
+	m.Equivalence = notEqual
 	m.Advice = q.advice(m)
 	if m.Verdict == stat.Pass || m.Verdict == stat.Fail {
 		m.Result = view.NewResult(stat.Inconclusive, "")
