@@ -39,7 +39,7 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 	if err != nil {
 		return nil, err
 	}
-	p.WorkloadSHA256 = workload.Hash(w.phases, w.identity)
+	p.WorkloadSHA256, p.IdentitySHA256 = workload.Hash(w.phases, w.identity), identityHash(w.identity)
 	p.Hash, err = p.ComputeHash()
 	return p, err
 }
@@ -66,6 +66,14 @@ func expand(s *scenarios.Scenario) (expanded, error) {
 	return w, err
 }
 
+// identityHash covers the prompts of the identity pass alone; empty without one.
+func identityHash(prompts []workload.Request) string {
+	if len(prompts) == 0 {
+		return ""
+	}
+	return workload.Hash(nil, prompts)
+}
+
 // blocks lists burn-in blocks, then the blocks of the analysis. Two
 // neighbouring blocks are ABBA or BAAB, drawn by the design's seed: a drift that
 // is linear in time cancels within the four runs.
@@ -80,6 +88,9 @@ func blocks(s *scenarios.Scenario) []results.Block {
 	var out []results.Block
 	for i := range s.Design.BurnInBlocks {
 		out = append(out, results.Block{Number: i + 1, BurnIn: true, Order: forward})
+	}
+	if s.Purpose == scenarios.Correctness && len(out) == 0 && !s.Design.Interleaved() {
+		out = append(out, results.Block{Number: 1, BurnIn: true, Order: baselines(s)})
 	}
 	if len(s.Arms) > 2 {
 		return append(out, williams(s, forward, rng)...)
@@ -96,6 +107,18 @@ func blocks(s *scenarios.Scenario) []results.Block {
 		out = append(out, results.Block{Number: i + 1, Order: order})
 	}
 	return out
+}
+
+// baselines are the arms that a correctness campaign starts once more, before its
+// blocks: one that gives other outputs the second time cannot show that a candidate
+// differs.
+func baselines(s *scenarios.Scenario) (arms []string) {
+	for _, c := range s.Compare {
+		if !slices.Contains(arms, c.Baseline) {
+			arms = append(arms, c.Baseline)
+		}
+	}
+	return arms
 }
 
 // SetPilot puts the pilot of a positive control into a plan and its hash; nil

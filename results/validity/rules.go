@@ -53,6 +53,8 @@ const (
 	ruleStampsDiffer Rule = "stamps-differ"
 	rulePreemptions  Rule = "preemptions"
 	ruleIdentity     Rule = "identity"
+	// ruleNotReproduced is of a timed output that differs in one run only.
+	ruleNotReproduced Rule = "identity-not-reproduced"
 )
 
 // RuleReliability decides FAIL, not INVALID; see Reliability.
@@ -73,6 +75,6 @@ func Rules() []Rule {
 		ruleProfilerActive, ruleForeignGPUProcess, ruleRecorderTraceback, ruleEngineError,
 		ruleCachedTokensUnknown, ruleRecorderMissing, ruleRecorderRevision, ruleRecorderUnexpected, ruleTornTail,
 		ruleNoFooter, ruleStepCheck, ruleDroppedRecords, ruleIdentityMissing, ruleArmsDiffer, ruleCompileCache,
-		ruleKVBlocks, rulePrefixHits, ruleSlicesDiffer, ruleStampsDiffer, rulePreemptions, ruleIdentity,
+		ruleKVBlocks, rulePrefixHits, ruleSlicesDiffer, ruleStampsDiffer, rulePreemptions, ruleIdentity, ruleNotReproduced,
 	}
 }
