@@ -38,6 +38,7 @@ func ask(c *results.Campaign, tool string) (*question, error) {
 		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
 	}
 	q.runs = accept.Examine(c)
+	q.found = append(accept.Selection(c, q.runs), q.found...)
 	if q.near, err = evidence.FindNearby(c, func(dir string) evidence.Said { return judgedAgain(dir, tool) }); err != nil {
 		return nil, err
 	}
@@ -120,6 +121,7 @@ func (q *question) describe(in *accept.Accepted) *view.View {
 		v.Subject.LevelPct = 100 * (1 - 2*q.alpha)
 	}
 	v.Runs, v.Aborted = evidence.Runs(c, q.runs)
+	v.Repeats = repeats(c, q.runs)
 	v.Plots = evidence.Plots(in, v.Runs)
 	if v.Finished {
 		v.Measured = evidence.Measured(c)

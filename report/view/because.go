@@ -4,6 +4,10 @@ package view
 // rules of package validity are reasons too, with spaces for their hyphens.
 type Reason string
 
+// newInRules3 are the reasons that plans of rules 1 and 2 could not end for when they
+// were made.
+var newInRules3 = map[Reason]bool{ReasonSelection: true}
+
 // Reasons of a FAIL.
 const (
 	ReasonIdentity    Reason = "identity"    // outputs differ
@@ -22,6 +26,9 @@ const (
 
 // Reasons of an INVALID that the report finds beside the rules.
 const (
+	// ReasonSelection: runs may have been chosen; as that of an INCONCLUSIVE, the verdict
+	// hangs on runs that do not count.
+	ReasonSelection       Reason = "selection"
 	ReasonDamagedRun      Reason = "damaged run"
 	ReasonRecomputation   Reason = "recomputation differs" // a stored number is not what its data give
 	ReasonStepsUnreadable Reason = "step files unreadable"

@@ -1,6 +1,10 @@
 package selection
 
-import "github.com/aituner/opprof/results"
+import (
+	"strconv"
+
+	"github.com/aituner/opprof/results"
+)
 
 // Proven reports whether the ledger itself shows why an attempt is void, so that no rule
 // needs to find anything in its runs: the session ended between the runs of an
@@ -50,4 +54,14 @@ func moved(ended []sealed, group string) bool {
 		}
 	}
 	return false
+}
+
+// rulesOfVoids are the analysis rules from which on a void attempt has to be reproduced.
+const rulesOfVoids = 3
+
+// VoidsAreReproduced reports whether every void attempt of a plan has to have a rule that
+// finds something: the rules that it was voided by are those that it is judged by.
+func VoidsAreReproduced(p *results.Plan) bool {
+	rules, err := strconv.Atoi(p.Rules)
+	return err != nil || rules >= rulesOfVoids
 }
