@@ -73,7 +73,7 @@ func TestAbortingTheCandidateEndsTheCampaign(t *testing.T) {
 	out, err := command(t, link, "gate", campaign).Output()
 	assert.Equal(t, 12, codeOf(t, err))
 	assert.Contains(t, unwrap(string(out)), "INVALID(selection) Simulated engine, not vLLM: 3 aborted runs (on 3, off 0), "+
-		"more than the 2 of 6 planned blocks that may be repeated; 0 of 6 planned blocks are valid")
+		"only 2 may be repeated; 0 of 6 planned blocks are valid")
 	_, err = command(t, link, "resume", "-q", "--skip-preflight", campaign).Output()
 	assert.Equal(t, 2, codeOf(t, err), "nothing is left to go on with")
 	requireNoServer(t, campaign)

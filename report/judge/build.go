@@ -101,6 +101,7 @@ func (q *question) answer() *view.View {
 	v.Comparisons = q.compare(in, merged(general))
 	v.Causes = tellCauses(in, v.Comparisons)
 	q.conclude(in, v, aaOpen)
+	v.Notes = append(noteRepeats(in.Scenario, v), v.Notes...)
 	return v
 }
 

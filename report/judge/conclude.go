@@ -119,7 +119,6 @@ func (q *question) unfinished(v *view.View) {
 
 // note collects what the first lines must say.
 func (q *question) note(s *scenarios.Scenario, v *view.View) {
-	v.Notes = append(noteRepeats(s, v), v.Notes...)
 	if v.Simulated {
 		v.Notes = append(v.Notes, "SIMULATED ENGINE: these numbers are evidence about the tool, never about vLLM")
 	}

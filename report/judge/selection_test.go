@@ -56,11 +56,11 @@ func TestNoRunsAreChosen(t *testing.T) {
 		edit       func(*trial.Trial)
 	}{
 		{"nothing was repeated", "PASS", "", func(*trial.Trial) {}},
-		{"thirty aborts of the candidate", "INVALID(selection)", "30 aborted runs (on 30, off 0), more than the 2 of 6 planned blocks that may be repeated",
+		{"thirty aborts of the candidate", "INVALID(selection)", "30 aborted runs (on 30, off 0), only 2 may be repeated",
 			func(tr *trial.Trial) {
 				tr.After = func(dir string) { tr.InsertEntries(dir, aborts(30, "on")...) }
 			}},
-		{"one abort too many", "INVALID(selection)", "3 aborted runs (on 3, off 0), more than the 2", func(tr *trial.Trial) {
+		{"one abort too many", "INVALID(selection)", "3 aborted runs (on 3, off 0), only 2 may", func(tr *trial.Trial) {
 			tr.After = func(dir string) { tr.InsertEntries(dir, aborts(3, "on")...) }
 		}},
 		{"aborts within the limit, of which nothing is known", "PASS", "2 aborted runs (on 2, off 0); nothing of it is put back", func(tr *trial.Trial) {
@@ -70,10 +70,10 @@ func TestNoRunsAreChosen(t *testing.T) {
 			start := results.Entry{Event: results.EventRunStart, Block: "0007", Attempt: 1, Arm: "on"}
 			tr.After = func(dir string) { tr.InsertEntries(dir, start, start, start, start) }
 		}},
-		{"five void attempts of one block", "INVALID(selection)", "5 void blocks (on 0, off 5), more than the 2 of 6", func(tr *trial.Trial) {
+		{"five void attempts of one block", "INVALID(selection)", "5 void blocks (on 0, off 5), only 2 may", func(tr *trial.Trial) {
 			tr.Again = map[string]int{"0002": 5}
 		}},
-		{"an abort and two void blocks", "INVALID(selection)", "1 aborted run (on 1, off 0), 2 void blocks (on 1, off 1), more than the 2 of 6", func(tr *trial.Trial) {
+		{"an abort and two void blocks", "INVALID(selection)", "1 aborted run (on 1, off 0), 2 void blocks (on 1, off 1), only 2 may", func(tr *trial.Trial) {
 			tr.Again = map[string]int{"0002": 1, "0004": 1}
 			tr.Lost = []trial.Lost{{Run: "0003/on"}}
 		}},

@@ -31,6 +31,9 @@ func (w *wording) sentence() string {
 	default:
 		claim = w.passed(withoutEqual(w.gating))
 	}
+	if w.v.Nothing() {
+		return claim + "." // which says that no block is valid
+	}
 	return claim + ". " + w.basis()
 }
 

@@ -72,12 +72,15 @@ func selected(c *view.Comparison) bool {
 	return open > 0
 }
 
-// noteRepeats says in the first lines what was aborted and void.
+// noteRepeats says in the first lines what was aborted and void, unless the sentence does.
 func noteRepeats(s *scenarios.Scenario, v *view.View) []string {
 	if v.Repeats == nil {
 		return nil
 	}
 	words := v.Repeats.Words()
+	if strings.Contains(v.Sentence, words) {
+		return nil
+	}
 	if !v.Finished || !accept.HasEffects(s) || v.Repeats.Used > v.Repeats.Allowed {
 		return []string{words}
 	}

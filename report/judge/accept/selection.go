@@ -18,8 +18,7 @@ import (
 func Selection(c *results.Campaign, runs []*Run) (found []view.Finding) {
 	repeats, limit := selection.Count(c.Entries), selection.Limit(c.Plan)
 	if repeats.Used > limit {
-		found = append(found, view.NewFinding(view.ReasonSelection, "%s, more than the %d of %s that may be repeated",
-			CountRepeats(c, runs).Words(), limit, view.Plural(c.Plan.Scenario.Design.Blocks, "planned block", "planned blocks")))
+		found = append(found, view.NewFinding(view.ReasonSelection, "%s, only %d may be repeated", CountRepeats(c, runs).Words(), limit))
 	}
 	for _, void := range voids(c) {
 		if why := groundless(c, runs, void); why != "" {
