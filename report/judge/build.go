@@ -101,7 +101,7 @@ func (q *question) answer() *view.View {
 	v.Comparisons = q.compare(in, merged(general))
 	v.Causes = tellCauses(in, v.Comparisons)
 	q.conclude(in, v, aaOpen)
-	v.Notes = append(noteRepeats(in.Scenario, v), v.Notes...)
+	v.Notes = append(v.TellRepeats(accept.HasEffects(in.Scenario)), v.Notes...)
 	return v
 }
 
@@ -122,7 +122,7 @@ func (q *question) describe(in *accept.Accepted) *view.View {
 		v.Subject.LevelPct = 100 * (1 - 2*q.alpha)
 	}
 	v.Runs, v.Aborted = evidence.Runs(c, q.runs)
-	v.Repeats = repeats(c, q.runs)
+	v.Repeats = accept.CountRepeats(c, q.runs)
 	v.Plots = evidence.Plots(in, v.Runs)
 	if v.Finished {
 		v.Measured = evidence.Measured(c)

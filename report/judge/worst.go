@@ -7,7 +7,6 @@ import (
 	"github.com/aituner/opprof/report/judge/accept"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
-	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -70,46 +69,4 @@ func selected(c *view.Comparison) bool {
 		}
 	}
 	return open > 0
-}
-
-// noteRepeats says in the first lines what was aborted and void, unless the sentence does.
-func noteRepeats(s *scenarios.Scenario, v *view.View) []string {
-	if v.Repeats == nil {
-		return nil
-	}
-	words := v.Repeats.Words()
-	if strings.Contains(v.Sentence, words) {
-		return nil
-	}
-	if !v.Finished || !accept.HasEffects(s) || v.Repeats.Used > v.Repeats.Allowed {
-		return []string{words}
-	}
-	var worst *view.Placed
-	back := false
-	for i := range v.Comparisons {
-		for _, p := range v.Comparisons[i].Primaries() {
-			if p.PutBack == nil {
-				continue
-			}
-			back = true
-			if u := p.PutBack.Upper; u != nil && (worst == nil || *u-p.MarginPct > *worst.PutBack.Upper-worst.MarginPct) {
-				worst = &p
-			}
-		}
-	}
-	switch {
-	case !back:
-		return []string{words + "; nothing of it is put back: no phase is whole, or a fault is in the records"}
-	case worst == nil:
-		return []string{words + "; the worst attempt decides"}
-	}
-	return []string{fmt.Sprintf("%s; the worst attempt decides: bound %s (%s)", words, view.Percent(*worst.PutBack.Upper, worst.MarginPct), worst)}
-}
-
-// repeats counts what was measured again; nil if nothing was.
-func repeats(c *results.Campaign, runs []*accept.Run) *view.Repeats {
-	if r := accept.CountRepeats(c, runs); r.Aborted+r.Void > 0 {
-		return r
-	}
-	return nil
 }

@@ -50,6 +50,44 @@ func (r *Repeats) byArm(count func(ArmRepeats) int) string {
 	return " (" + strings.Join(parts, ", ") + ")"
 }
 
+// TellRepeats says for the first lines what was aborted and void, unless the sentence
+// does, and what the worst attempts give; effects are those of a campaign that has any.
+func (v *View) TellRepeats(effects bool) []string {
+	if v.Repeats == nil {
+		return nil
+	}
+	words := v.Repeats.Words()
+	switch worst, any := v.worstPutBack(); {
+	case strings.Contains(v.Sentence, words):
+		return nil
+	case !v.Finished || !effects || v.Repeats.Used > v.Repeats.Allowed:
+	case worst != nil:
+		words += fmt.Sprintf("; the worst attempt decides: bound %s (%s)", Percent(*worst.PutBack.Upper, worst.MarginPct), worst)
+	case any:
+		words += "; the worst attempt decides"
+	default:
+		words += "; nothing of it is put back: no phase is whole, or a fault is in the records"
+	}
+	return []string{words}
+}
+
+// worstPutBack is the primary metric whose bound with attempts put back lies furthest
+// beyond its margin; any says that attempts were put back at all.
+func (v *View) worstPutBack() (worst *Placed, any bool) {
+	for i := range v.Comparisons {
+		for _, p := range v.Comparisons[i].Primaries() {
+			if p.PutBack == nil {
+				continue
+			}
+			any = true
+			if u := p.PutBack.Upper; u != nil && (worst == nil || *u-p.MarginPct > *worst.PutBack.Upper-worst.MarginPct) {
+				worst = &p
+			}
+		}
+	}
+	return worst, any
+}
+
 // PutBack is a metric in a second analysis, in which the worst attempt of each block
 // counts for the upper bound and the best for the lower one. A bound is absent where
 // there is no interval.

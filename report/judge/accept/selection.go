@@ -73,9 +73,12 @@ func groundless(c *results.Campaign, runs []*Run, void results.BlockAttempt) str
 	return "no rule finds anything in its runs"
 }
 
-// CountRepeats counts aborted runs and void attempts, by arm.
+// CountRepeats counts aborted runs and void attempts, by arm; nil if there are none.
 func CountRepeats(c *results.Campaign, runs []*Run) *view.Repeats {
 	counted := selection.Count(c.Entries)
+	if counted.Used == 0 {
+		return nil
+	}
 	out := &view.Repeats{Used: counted.Used, Allowed: selection.Limit(c.Plan), Void: counted.Void}
 	for _, arm := range c.Plan.Scenario.Arms {
 		n := 0
