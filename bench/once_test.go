@@ -83,7 +83,7 @@ func TestRefusedPromptsAreToldOnce(t *testing.T) {
 	assert.Equal(t, []string{"0001/off", "0001/on", "0001.2/off", "0001.2/on"}, sortedRuns(v))
 
 	report := unwrap(text)
-	assert.Regexp(t, `^INVALID\(valid blocks missing\) Simulated engine, not vLLM: 0 of 1 planned blocks are valid: status 400: token id \d+ `, report)
+	assert.Regexp(t, `^INVALID\(selection\) Simulated engine, not vLLM: 2 void blocks \(on 2, off 2\), only 1 may be repeated; 0 of 1 planned blocks are valid: status 400: token id \d+ `, report)
 	first, _, _ := strings.Cut(report, "note ")
 	for _, words := range []string{cause, often} {
 		assert.Contains(t, first, words)

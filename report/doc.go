@@ -10,7 +10,8 @@
 //
 //  1. Ask. ask (judge/build.go) reads the campaign: level (judge/build.go) gives the
 //     one-sided error of each bound, Examine (judge/accept/examine.go) computes the
-//     numbers, step summaries and rules of every run again, FindNearby
+//     numbers, step summaries and rules of every run again, Selection
+//     (judge/accept/selection.go) asks whether runs may have been chosen, FindNearby
 //     (judge/evidence/neighbours.go) looks for other campaigns beside it, CheckPilot
 //     (judge/accept/pilot.go) does a control's pilot again.
 //  2. Accept. Blocks (judge/accept/accepted.go) takes the accepted attempt of every
@@ -26,7 +27,8 @@
 //  6. Compare, the effects. After checkBalance (judge/comparison.go) and probeLag
 //     (judge/lag.go) every metric gets its interval and, if it is primary, a verdict:
 //     metric (judge/metric.go), by Analyze (stat/estimate.go) and Judge
-//     (stat/verdict.go). Then bias (judge/order.go) for equal arms and stalls
+//     (stat/verdict.go), which putBack (judge/worst.go) holds to the attempts that do
+//     not count. Then bias (judge/order.go) for equal arms and stalls
 //     (judge/stalls.go). What the order of runs, growth and CPU time show decides
 //     nothing. A correctness campaign has no effects.
 //  7. Settle. settle (judge/settle.go) joins the metrics and the findings of a
@@ -51,6 +53,7 @@
 //	FAIL          reliability             10    5     only the candidate breaks
 //	FAIL          -                       10    6     a primary metric: lower bound above the margin
 //	FAIL          not sensitive           10    7     positive control: a metric that was reached passes
+//	INVALID       selection               12    1     too many repeats, or a void attempt that nothing shows
 //	INVALID       extension               12    1     measured beyond the closed plan
 //	INVALID       pilot differs           12    1     the plan's pilot is not what its runs give
 //	INVALID       two accepted attempts   12    2     of one block
@@ -80,6 +83,7 @@
 //	INVALID       control not applied     12    7     positive control: it reached no primary metric
 //	INVALID       -                       12    8     no comparison counts
 //	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
+//	INCONCLUSIVE  selection               11    6     metrics hang on attempts that were aborted or void
 //	INCONCLUSIVE  stalls                  11    7     all metrics pass, the candidate stalls more often
 //	INCONCLUSIVE  A/A                     11    8     PASS, but the required A/A is INCONCLUSIVE
 //	PASS          control                 0     7     positive control: no metric that was reached passes
@@ -102,6 +106,7 @@
 //	INVALID       any of the above        12    -     of FAIL and INVALID, but for bias
 //	BIAS          -                       12    -     equal arms differ in a primary metric
 //	UNDERPOWERED  -                       12    -     too noisy to show equality
+//	INCONCLUSIVE  selection               11    -     equality hangs on attempts that were aborted or void
 //	INCONCLUSIVE  stalls                  11    -     all are equal, one arm stalls more often
 //	EQUAL         -                       0     -     every interval lies within the margin on both sides
 //	UNFINISHED    -                       14    -     no statement yet

@@ -25,8 +25,8 @@ type Packed struct {
 }
 
 // Pack writes an archive of less than limit bytes: plan, ledger and all that the
-// ledger vouches for, the runs of a control's pilot with it; no lost run, no
-// derived file. The same campaign gives the same bytes. Where it is too large, step
+// ledger vouches for, aborted runs and those of a control's pilot with it; no derived
+// file. The same campaign gives the same bytes. Where it is too large, step
 // files are left out, of runs that do not count, then of the largest; one run of
 // every recording arm keeps its files. It refuses a campaign that is not over or is damaged.
 func Pack(file string, c *Campaign, limit int64) (*Packed, error) {
@@ -98,12 +98,15 @@ func (p *packing) campaign(c *Campaign, folder string) error {
 	}
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
-		if a.Damage != "" {
-			return fmt.Errorf("%s is damaged: run %s: %s", c.Dir, a.Key, a.Damage)
-		}
-		if err := p.tree(path.Join(folder, "blocks", a.Key.Dir()), c.run(a.Key)); err != nil {
+		if err := damaged(c, a); err != nil {
 			return err
 		}
+		if err := p.tree(path.Join(folder, blocksFolder, a.Key.Dir()), c.run(a.Key)); err != nil {
+			return err
+		}
+	}
+	if err := p.packLost(c, folder); err != nil {
+		return err
 	}
 	if c.Plan.Pilot == nil || !c.PilotRuns() {
 		return nil
@@ -116,6 +119,29 @@ func (p *packing) campaign(c *Campaign, folder string) error {
 		if err := p.campaign(step, path.Join(folder, pilotFolder, strconv.Itoa(i+1))); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// packLost adds the sealed folders of aborted runs to an archive.
+func (p *packing) packLost(c *Campaign, folder string) error {
+	for i, e := range c.Aborted {
+		if e.SumsSHA256 == "" {
+			continue
+		}
+		if err := damaged(c, &c.Lost[i]); err != nil {
+			return err
+		}
+		if err := p.tree(path.Join(folder, blocksFolder, e.Folder), c.files.sub(path.Join(blocksFolder, e.Folder))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func damaged(c *Campaign, a *Attempt) error {
+	if a.Damage != "" {
+		return fmt.Errorf("%s is damaged: run %s: %s", c.Dir, a.Key, a.Damage)
 	}
 	return nil
 }

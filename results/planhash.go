@@ -10,17 +10,18 @@ import (
 )
 
 // ComputeHash digests what decides the result of a campaign: rules, canonical
-// scenario, workload, patches, order and pilot; no paths, ports, times or hosts.
+// scenario, workload, patches, order, replicate and pilot; no paths, ports, times or hosts.
 // A plan whose Hash is another was changed, or made by another opbench.
 func (p *Plan) ComputeHash() (string, error) {
 	data, err := json.Marshal(struct {
-		Rules    string             `json:"rules"`
-		Scenario scenarios.Scenario `json:"scenario"`
-		Workload string             `json:"workload"`
-		Patches  map[string]string  `json:"patches"`
-		Blocks   []Block            `json:"blocks"`
-		Pilot    *Pilot             `json:"pilot,omitempty"`
-	}{p.Rules, withoutPaths(p.Scenario), p.WorkloadSHA256, p.Patches, p.Blocks, p.Pilot})
+		Rules     string             `json:"rules"`
+		Scenario  scenarios.Scenario `json:"scenario"`
+		Workload  string             `json:"workload"`
+		Patches   map[string]string  `json:"patches"`
+		Blocks    []Block            `json:"blocks"`
+		Replicate int                `json:"replicate,omitempty"`
+		Pilot     *Pilot             `json:"pilot,omitempty"`
+	}{p.Rules, withoutPaths(p.Scenario), p.WorkloadSHA256, p.Patches, p.Blocks, p.Replicate, p.Pilot})
 	if err != nil {
 		return "", fmt.Errorf("hash plan: %w", err)
 	}

@@ -38,6 +38,7 @@ func ask(c *results.Campaign, tool string) (*question, error) {
 		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
 	}
 	q.runs = accept.Examine(c)
+	q.found = append(accept.Selection(c, q.runs), q.found...)
 	if q.near, err = evidence.FindNearby(c, func(dir string) evidence.Said { return judgedAgain(dir, tool) }); err != nil {
 		return nil, err
 	}
@@ -101,6 +102,7 @@ func (q *question) answer() *view.View {
 	v.Causes = tellCauses(in, v.Comparisons)
 	q.conclude(in, v, aaOpen)
 	q.rememberRules(in, v, aaOpen)
+	v.Notes = append(v.TellRepeats(accept.HasEffects(in.Scenario)), v.Notes...)
 	return v
 }
 
@@ -121,6 +123,7 @@ func (q *question) describe(in *accept.Accepted) *view.View {
 		v.Subject.LevelPct = 100 * (1 - 2*q.alpha)
 	}
 	v.Runs, v.Aborted = evidence.Runs(c, q.runs)
+	v.Repeats = accept.CountRepeats(c, q.runs)
 	v.Plots = evidence.Plots(in, v.Runs)
 	if v.Finished {
 		v.Measured = evidence.Measured(c)

@@ -38,6 +38,9 @@ func Judge(c *results.Campaign, tool string) (*view.View, error) {
 		d := c.Attempts[damaged]
 		return nil, fmt.Errorf("%s: run %s is %w: %s", c.Dir, d.Key, ErrDamaged, d.Damage)
 	}
+	if lost := slices.IndexFunc(c.Lost, func(a results.Attempt) bool { return a.Damage != "" }); lost >= 0 {
+		return nil, fmt.Errorf("%s: run %s is %w: %s", c.Dir, c.Aborted[lost].Folder, ErrDamaged, c.Lost[lost].Damage)
+	}
 	return judge.Build(c, tool)
 }
 

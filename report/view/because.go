@@ -22,6 +22,9 @@ const (
 
 // Reasons of an INVALID that the report finds beside the rules.
 const (
+	// ReasonSelection: runs may have been chosen; as that of an INCONCLUSIVE, the verdict
+	// hangs on runs that do not count.
+	ReasonSelection       Reason = "selection"
 	ReasonDamagedRun      Reason = "damaged run"
 	ReasonRecomputation   Reason = "recomputation differs" // a stored number is not what its data give
 	ReasonStepsUnreadable Reason = "step files unreadable"
@@ -48,9 +51,3 @@ const (
 	ReasonNotAnalysable   Reason = "not analysable"
 	ReasonTooFewBlocks    Reason = "too few blocks"
 )
-
-// newInRules3 are the reasons that rules 3 brought.
-var newInRules3 = map[Reason]bool{}
-
-// Since reports whether a reason is one of the rules of that version.
-func (r Reason) Since(rules string) bool { return rules >= "3" || !newInRules3[r] }

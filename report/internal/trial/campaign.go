@@ -54,6 +54,13 @@ type Trial struct {
 	Rules  string // of the plan
 	// slower slows a run by a d of its own.
 	Slower func(results.Key) float64
+	// Groundless leaves void attempts as they are measured; else a rule fires in one of
+	// their runs, whatever Void says.
+	Groundless bool
+	// Again has attempts of blocks that are void before the one that counts, and Lost has
+	// runs that are aborted before they count.
+	Again map[string]int
+	Lost  []Lost
 }
 
 // Recorded is everything of one run.
@@ -172,9 +179,9 @@ func (tr *Trial) Write(parent string) string {
 			break
 		}
 		attempt := 1
-		if why, void := tr.Void[blk.Name()]; void {
+		for range tr.voids(blk.Name()) {
 			tr.block(dir, ledger, blk, attempt)
-			tr.log(ledger, results.Entry{Event: results.EventBlockVoid, Block: blk.Name(), Attempt: attempt, Detail: why})
+			tr.log(ledger, results.Entry{Event: results.EventBlockVoid, Block: blk.Name(), Attempt: attempt, Detail: tr.Void[blk.Name()]})
 			attempt++
 		}
 		tr.block(dir, ledger, blk, attempt)
@@ -216,6 +223,7 @@ func (tr *Trial) block(dir string, l *journal, blk results.Block, attempt int) {
 		if key.String() == tr.Skip {
 			continue
 		}
+		tr.abort(dir, l, blk, key, position)
 		tr.log(l, results.Entry{Event: results.EventRunStart, Block: key.Block, Attempt: attempt, Arm: name})
 		r := tr.record(blk, key, position)
 		runDir := results.RunPath(dir, key)
@@ -226,6 +234,7 @@ func (tr *Trial) block(dir string, l *journal, blk results.Block, attempt int) {
 		if tr.Edit != nil {
 			tr.Edit(r)
 		}
+		tr.ground(blk, key, position, r)
 		sums := tr.seal(runDir, r)
 		tr.log(l, results.Entry{Event: results.EventRunEnd, Block: key.Block, Attempt: attempt, Arm: name, SumsSHA256: sums, Findings: tr.Found[key.String()]})
 	}

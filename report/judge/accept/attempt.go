@@ -6,6 +6,7 @@ import (
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/results/validity"
 )
 
 // Run is one sealed run with what was computed from it again.
@@ -22,7 +23,8 @@ type Run struct {
 // Finding is what speaks against a run.
 type Finding struct {
 	view.Finding
-	Said string // what a server or the system said, where Detail only repeats it
+	Rule validity.Rule // that fired; "" if it is none of these rules that speaks
+	Said string        // what a server or the system said, where Detail only repeats it
 }
 
 // Phase returns what a run says about a phase, or nil.

@@ -14,15 +14,34 @@ import (
 
 // Examine computes again what is stored of every run and applies the run rules.
 func Examine(c *results.Campaign) []*Run {
-	limits := map[string]scenarios.Goodput{}
-	for _, p := range c.Plan.Scenario.Phases {
-		limits[p.Name] = p.Goodput
-	}
+	limits := limitsOf(c.Plan)
 	var runs []*Run
 	for i := range c.Attempts {
 		runs = append(runs, examineRun(c, &c.Attempts[i], limits))
 	}
 	return runs
+}
+
+// examineLost computes the numbers of aborted runs, in the order of the campaign's.
+func examineLost(c *results.Campaign) []*Run {
+	limits := limitsOf(c.Plan)
+	var lost []*Run
+	for i := range c.Lost {
+		a := &Run{Attempt: &c.Lost[i]}
+		if a.Run != nil {
+			a.Values = phaseValues(a.Attempt, limits)
+		}
+		lost = append(lost, a)
+	}
+	return lost
+}
+
+func limitsOf(p *results.Plan) map[string]scenarios.Goodput {
+	limits := map[string]scenarios.Goodput{}
+	for _, phase := range p.Scenario.Phases {
+		limits[phase.Name] = phase.Goodput
+	}
+	return limits
 }
 
 func examineRun(c *results.Campaign, stored *results.Attempt, limits map[string]scenarios.Goodput) *Run {
@@ -38,7 +57,7 @@ func examineRun(c *results.Campaign, stored *results.Attempt, limits map[string]
 	for _, f := range validity.Run(c.Plan, &run, a.Requests, a.Identity) {
 		found := FindingOf(f)
 		found.Where = nil // it stands at the run
-		a.Findings = append(a.Findings, Finding{found, f.Said})
+		a.Findings = append(a.Findings, Finding{Finding: found, Rule: f.Rule, Said: f.Said})
 	}
 	for _, f := range append(differ, differences(a)...) {
 		a.add(f.Name, f.Detail)
