@@ -1,5 +1,7 @@
 package view
 
+import "github.com/aituner/opprof/results/validity"
+
 // Reason says in a few words what a result rests on other than its metrics. The
 // rules of package validity are reasons too, with spaces for their hyphens.
 type Reason string
@@ -22,7 +24,8 @@ const (
 
 // Reasons of an INVALID that the report finds beside the rules.
 const (
-	ReasonDamagedRun      Reason = "damaged run"
+	ReasonDamaged         Reason = "damaged"               // what the files say was not planned, or cannot have been measured
+	ReasonDamagedRun      Reason = "damaged run"           // its files are not what was sealed
 	ReasonRecomputation   Reason = "recomputation differs" // a stored number is not what its data give
 	ReasonStepsUnreadable Reason = "step files unreadable"
 	ReasonTwoAccepted     Reason = "two accepted attempts"
@@ -48,3 +51,23 @@ const (
 	ReasonNotAnalysable   Reason = "not analysable"
 	ReasonTooFewBlocks    Reason = "too few blocks"
 )
+
+// NewInRules3 reports whether analysis rules 1 and 2 did not know a reason: a
+// campaign that has it may have been judged otherwise under them.
+func NewInRules3(r Reason) bool {
+	switch r {
+	case ReasonDamaged, Reason(validity.RuleWork.Words()):
+		return true
+	}
+	return false
+}
+
+// rank is the place of a reason among those of an INVALID: where files are not what
+// was measured, nothing else that they say counts.
+func (r Reason) rank() int {
+	switch r {
+	case ReasonDamaged, ReasonDamagedRun:
+		return 0
+	}
+	return 2
+}

@@ -55,6 +55,9 @@ const (
 	ruleIdentity     Rule = "identity"
 )
 
+// RuleWork came with analysis rules 3.
+const RuleWork Rule = "work-differs"
+
 // RuleReliability decides FAIL, not INVALID; see Reliability.
 const RuleReliability Rule = "reliability"
 
@@ -67,7 +70,7 @@ func (r Rule) Words() string { return strings.ReplaceAll(string(r), "-", " ") }
 func Rules() []Rule {
 	return []Rule{
 		ruleUnplannedArm, ruleRunFailed, ruleRequestFailed, ruleRequestShort, rulePhaseMissing,
-		ruleRequestsUnsent, rulePrimaryMissing, rulePrimaryUndefined, ruleProbeLag, ruleSendLate,
+		ruleRequestsUnsent, RuleWork, rulePrimaryMissing, rulePrimaryUndefined, ruleProbeLag, ruleSendLate,
 		ruleConcurrency, ruleSlicesMissing, ruleStampsMixed, ruleIdleArm, ruleServerExit, ruleForeignServer,
 		ruleUnprovenServer, ruleWallClockStep, ruleWrongModel, ruleFingerprintChanged, ruleJITInTimedPhase,
 		ruleProfilerActive, ruleForeignGPUProcess, ruleRecorderTraceback, ruleEngineError,
