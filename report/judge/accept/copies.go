@@ -65,14 +65,16 @@ func share(owners map[phaseOf]int, alike map[[2]phaseOf]int) {
 	}
 }
 
-// tellCopies names to every copied run the first other one.
+// tellCopies names to every copied run the first other one, and the phase in which
+// most is alike.
 func tellCopies(runs []*Run, size map[phaseOf]int, alike map[[2]phaseOf]int) {
 	first := map[int][2]phaseOf{}
 	for pair, n := range alike {
 		if float64(n) <= maxAlike*float64(min(size[pair[0]], size[pair[1]])) {
 			continue
 		}
-		if known, told := first[pair[0].run]; !told || before(pair, known) {
+		known, told := first[pair[0].run]
+		if !told || cmp.Or(cmp.Compare(pair[1].run, known[1].run), cmp.Compare(alike[known], n), comparePhases(pair, known)) < 0 {
 			first[pair[0].run] = pair
 		}
 	}
@@ -83,8 +85,8 @@ func tellCopies(runs []*Run, size map[phaseOf]int, alike map[[2]phaseOf]int) {
 	}
 }
 
-func before(x, y [2]phaseOf) bool {
-	return cmp.Or(cmp.Compare(x[1].run, y[1].run), cmp.Compare(x[0].phase, y[0].phase), cmp.Compare(x[1].phase, y[1].phase)) < 0
+func comparePhases(x, y [2]phaseOf) int {
+	return cmp.Or(cmp.Compare(x[0].phase, y[0].phase), cmp.Compare(x[1].phase, y[1].phase))
 }
 
 // onVirtualClock reports whether a run has its times from a virtual clock, on which

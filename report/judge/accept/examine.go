@@ -10,19 +10,20 @@ import (
 
 // Examine computes again what is stored of every run and applies the run rules.
 func Examine(c *results.Campaign) []*Run {
+	unlike := map[results.Key][]validity.Finding{}
+	for _, f := range validity.CompareWork(c.Plan, c.Attempts) {
+		unlike[f.Key] = append(unlike[f.Key], f)
+	}
 	var runs []*Run
 	for i := range c.Attempts {
-		runs = append(runs, examineRun(c, &c.Attempts[i]))
-	}
-	for _, f := range validity.CompareWork(c.Plan, c.Attempts) {
-		i := slices.IndexFunc(runs, func(a *Run) bool { return a.Key == f.Key })
-		runs[i].take(f)
+		runs = append(runs, examineRun(c, &c.Attempts[i], unlike[c.Attempts[i].Key]))
 	}
 	checkCopies(&c.Plan.Scenario, runs)
 	return runs
 }
 
-func examineRun(c *results.Campaign, stored *results.Attempt) *Run {
+// examineRun takes with it what other runs say of a run.
+func examineRun(c *results.Campaign, stored *results.Attempt, unlike []validity.Finding) *Run {
 	a := &Run{Attempt: stored}
 	if a.Damage != "" {
 		a.add(view.ReasonDamagedRun, a.Damage)
@@ -34,7 +35,7 @@ func examineRun(c *results.Campaign, stored *results.Attempt) *Run {
 	again, differ := a.recomputeSteps(c)
 	run := *a.Run
 	run.Steps, run.Phases = again, believed(a.Run, all)
-	for _, f := range validity.Run(c.Plan, &run, a.Requests, a.Identity) {
+	for _, f := range slices.Concat(unlike, validity.Run(c.Plan, &run, a.Requests, a.Identity)) {
 		a.take(f)
 	}
 	for _, f := range append(differ, differences(a, all)...) {
