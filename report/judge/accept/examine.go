@@ -31,7 +31,7 @@ func examineRun(c *results.Campaign, stored *results.Attempt, unlike []validity.
 	}
 	a.checkStamps(&c.Plan.Scenario)
 	all := giveAll(stored, &c.Plan.Scenario)
-	a.Values = valuesOf(all)
+	a.Values, a.Live = valuesOf(all), liveOf(all)
 	again, differ := a.recomputeSteps(c)
 	run := *a.Run
 	run.Steps, run.Phases = again, believed(a.Run, all)
@@ -71,4 +71,12 @@ func valuesOf(all map[string]given) map[string]map[string]float64 {
 		values[phase] = g.values
 	}
 	return values
+}
+
+func liveOf(all map[string]given) map[string]Live {
+	live := map[string]Live{}
+	for phase, g := range all {
+		live[phase] = g.live
+	}
+	return live
 }

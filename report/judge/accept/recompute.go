@@ -16,13 +16,14 @@ import (
 type given struct {
 	values                     map[string]float64
 	undefined                  map[string]int // requests without a value, by metric
-	meanLive, sendLate         float64
-	planned, finished, bungled int // bungled: failed, timed or warm-up
+	live                       Live
+	sendLate                   float64 // p99, s; 0 in a closed loop
+	planned, finished, bungled int     // bungled: failed, timed or warm-up
 }
 
 // give computes the numbers of a phase from its requests.
 func give(requests []results.Request, gaps results.Gaps, plan scenarios.Phase) given {
-	g := given{meanLive: metrics.MeanLive(requests)}
+	g := given{live: Live{metrics.MeanLive(requests), metrics.MeanLiveWithDrain(requests)}}
 	g.values, g.undefined = metrics.Compute(metrics.Phase{Requests: requests, Gaps: gaps, Goodput: plan.Goodput})
 	if plan.Arrival.Kind != scenarios.ArrivalClosed { // nobody waits for a schedule there
 		g.sendLate = metrics.SendLateP99(requests)
@@ -67,7 +68,7 @@ func believed(run *results.Run, all map[string]given) []results.Phase {
 	for i := range phases {
 		p := &phases[i]
 		g := all[p.Name]
-		p.Undefined, p.MeanLive, p.Client.SendLateP99 = g.undefined, g.meanLive, g.sendLate
+		p.Undefined, p.MeanLive, p.Client.SendLateP99 = g.undefined, g.live.ToLastSend, g.sendLate
 	}
 	return phases
 }
@@ -127,7 +128,7 @@ func countsDiffer(p *results.Phase, g given) (wrong []string) {
 		name      string
 		says, has float64
 	}{
-		{"mean_live", p.MeanLive, g.meanLive},
+		{"mean_live", p.MeanLive, g.live.ToLastSend},
 		{"send_late_p99_s", p.Client.SendLateP99, g.sendLate},
 		{"planned", float64(p.Planned), float64(g.planned + unsent(p, g))},
 		{"finished", float64(p.Finished), float64(g.finished)},
