@@ -18,7 +18,7 @@ const errorRate = "false pass in at most 2.5 % of campaigns under symmetric nois
 // that the A/A which the scenario requires did not show equality.
 func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 	q.note(in.Scenario, v)
-	if accept.HasEffects(in.Scenario) {
+	if accept.HasEffects(in.Scenario) && restarts(in.Scenario) {
 		v.ErrorRate = errorRate
 	}
 	if !v.Finished {
@@ -117,13 +117,18 @@ func (q *question) unfinished(v *view.View) {
 	v.Next = []string{"opbench resume " + view.ShellWord(v.Subject.Campaign) + " goes on where it stopped"}
 }
 
+// restarts reports whether every run had a server of its own. If not, the blocks
+// repeat the one pair that was drawn, and say nothing of how starts differ.
+func restarts(s *scenarios.Scenario) bool { return s.Engine.Kind.Capabilities().Starts }
+
 // note collects what the first lines must say.
 func (q *question) note(s *scenarios.Scenario, v *view.View) {
 	if v.Simulated {
 		v.Notes = append(v.Notes, "SIMULATED ENGINE: these numbers are evidence about the tool, never about vLLM")
 	}
-	if !s.Engine.Kind.Capabilities().Starts {
-		v.Notes = append(v.Notes, "attached endpoints: someone else starts the servers, restarts are not controlled")
+	if !restarts(s) {
+		v.Notes = append(v.Notes, "attached endpoints: someone else starts the servers, restarts are not controlled, "+
+			"so what is said holds for these processes, and no error rate is known: the next start of the same server may differ by more")
 	}
 	switch s.Purpose {
 	case scenarios.Correctness:

@@ -52,15 +52,11 @@ const (
 	ReasonTooFewBlocks    Reason = "too few blocks"
 )
 
-// NewInRules3 reports whether analysis rules 1 and 2 did not know a reason: a
-// campaign that has it may have been judged otherwise under them.
-func NewInRules3(r Reason) bool {
-	switch r {
-	case ReasonDamaged, Reason(validity.RuleWork.Words()):
-		return true
-	}
-	return false
-}
+// newInRules3 are the reasons that rules 3 brought.
+var newInRules3 = map[Reason]bool{ReasonDamaged: true, Reason(validity.RuleWork.Words()): true}
+
+// Since reports whether a reason is one of the rules of that version.
+func (r Reason) Since(rules string) bool { return rules >= "3" || !newInRules3[r] }
 
 // rank is the place of a reason among those of an INVALID: where files are not what
 // was measured, nothing else that they say counts.
