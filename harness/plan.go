@@ -39,9 +39,20 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 	if err != nil {
 		return nil, err
 	}
-	p.WorkloadSHA256 = workload.Hash(w.phases, w.identity)
+	p.WorkloadSHA256, p.ShapeSHA256 = workload.Hash(w.phases, w.identity), shapes(w.phases)
 	p.Hash, err = p.ComputeHash()
 	return p, err
+}
+
+// shapes are those of the phases whose prompts have a known number of tokens.
+func shapes(phases []workload.Workload) map[string]string {
+	all := map[string]string{}
+	for _, w := range phases {
+		if list, known := w.Shapes(); known {
+			all[w.Phase] = results.ShapeSHA256(list)
+		}
+	}
+	return all
 }
 
 // expanded is the workload of a scenario: the same for every run.

@@ -8,9 +8,12 @@
 // found; nothing that the harness concluded is believed. A finding is a reason with
 // what was seen, and where.
 //
-//  1. Ask. ask (judge/build.go) reads the campaign: level (judge/build.go) gives the
-//     one-sided error of each bound, Examine (judge/accept/examine.go) computes the
-//     numbers, step summaries and rules of every run again, Selection
+//  1. Ask. ask (judge/build.go) reads the campaign: results.Load
+//     computes the hash of the plan again and looks whether publishing left out what
+//     thinned.json says, level (judge/build.go) gives the one-sided error of each bound,
+//     Examine (judge/accept/examine.go) computes the numbers, step summaries and rules
+//     of every run again, checkStamps (judge/accept/stamps.go) and checkCopies
+//     (judge/accept/copies.go) ask whether they were measured at all, Selection
 //     (judge/accept/selection.go) asks whether runs may have been chosen, FindNearby
 //     (judge/evidence/neighbours.go) looks for other campaigns beside it, CheckPilot
 //     (judge/accept/pilot.go) does a control's pilot again.
@@ -53,6 +56,7 @@
 //	FAIL          reliability             10    5     only the candidate breaks
 //	FAIL          -                       10    6     a primary metric: lower bound above the margin
 //	FAIL          not sensitive           10    7     positive control: a metric that was reached passes
+//	INVALID       damaged                 12    1     not what was planned or left out; or, step 4, not measured so
 //	INVALID       selection               12    1     too many repeats, or a void attempt that nothing shows
 //	INVALID       extension               12    1     measured beyond the closed plan
 //	INVALID       pilot differs           12    1     the plan's pilot is not what its runs give
@@ -69,7 +73,7 @@
 //	INVALID       look ignored            12    3     it would have decided, and the campaign went on
 //	INVALID       look missing            12    3     a planned look is not in the ledger
 //	INVALID       rule of one run         12    4     results/validity, in an accepted run
-//	INVALID       damaged run             12    4     files are not what was sealed
+//	INVALID       damaged run             12    4     files are not what was sealed; it stands first as damaged does
 //	INVALID       step files unreadable   12    4     of an accepted run
 //	INVALID       recomputation differs   12    4     run.json says what its data do not give
 //	INVALID       rule of two arms        12    5     results/validity, between the arms
@@ -92,7 +96,7 @@
 //	UNFINISHED    -                       14    8     no verdict yet, and no effect is shown
 //
 // Of INVALID rows with one step the finding of the earlier block, run or metric stands
-// first. A finding of steps 1 to 6 takes the verdict from all metrics of the comparison:
+// first; damaged and damaged run stand before all others. A finding of steps 1 to 6 takes the verdict from all metrics of the comparison:
 // FAIL of a metric, and FAIL(not sensitive), outrank only the INVALID of another metric.
 // Comparisons are joined by their verdicts alone; the first one in the plan with the
 // worst says why.

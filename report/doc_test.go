@@ -72,8 +72,8 @@ func reasonsIn(t *testing.T, source string) (list []view.Reason) {
 	f, err := parser.ParseFile(token.NewFileSet(), "because.go", source, 0)
 	require.NoError(t, err)
 	ast.Inspect(f, func(n ast.Node) bool {
-		if group, ok := n.(*ast.GenDecl); ok && group.Tok == token.VAR {
-			return false // sets of reasons
+		if decl, ok := n.(*ast.GenDecl); ok && decl.Tok != token.CONST {
+			return false
 		}
 		if spec, ok := n.(*ast.ValueSpec); ok {
 			typ, named := spec.Type.(*ast.Ident)

@@ -61,11 +61,14 @@ type Campaign struct {
 	Complete bool
 	// Closed says why a complete campaign was given up before its end, or "".
 	Closed string
+	// Damage says why the plan or the list of what publishing left out cannot be
+	// trusted. What is wrong with a run stands at the run.
+	Damage []string
 }
 
 // Load reads a campaign, from a folder or from the archive in it, and verifies
-// every checksum. Damaged runs are returned as such, so that they can be named;
-// only an unreadable plan, ledger or archive is an error.
+// every checksum. Damaged runs, and a plan that was changed, are returned as such, so
+// that they can be named; only an unreadable plan, ledger or archive is an error.
 func Load(dir string) (*Campaign, error) {
 	f, err := open(dir, whole)
 	if err != nil {
@@ -90,6 +93,11 @@ func load(dir string, f files) (*Campaign, error) {
 	for _, e := range entries {
 		c.add(e)
 	}
+	for _, why := range []string{plan.damage(), c.thinnedDamage()} {
+		if why != "" {
+			c.Damage = append(c.Damage, why)
+		}
+	}
 	return c, nil
 }
 
@@ -97,19 +105,6 @@ func load(dir string, f files) (*Campaign, error) {
 func (c *Campaign) RunFiles(key Key) fs.FS { return c.run(key) }
 
 func (c *Campaign) run(key Key) files { return c.files.sub(path.Join(blocksFolder, key.Dir())) }
-
-func readThinned(f files) (map[string]bool, error) {
-	var names []string
-	err := readJSON(f, thinnedFile, &names)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	set := map[string]bool{}
-	for _, n := range names {
-		set[n] = true
-	}
-	return set, err
-}
 
 func (c *Campaign) add(e Entry) {
 	switch e.Event {
@@ -195,7 +190,13 @@ func (c *Campaign) read(a *Attempt, dir, sums string) error {
 	if err := verifySeal(f, sums, thinned); err != nil {
 		return err
 	}
-	return readRun(f, a)
+	if err := readRun(f, a); err != nil {
+		return err
+	}
+	if a.Run.Key != a.Key {
+		return fmt.Errorf("%s is the record of run %s", f.path(RunFile), a.Run.Key)
+	}
+	return nil
 }
 
 // PilotRuns reports whether the runs of the pilot are in the run directory: a

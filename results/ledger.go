@@ -30,6 +30,7 @@ const (
 	EventStop       Event = "stop"        // stopped before the end; Detail says why
 	EventComplete   Event = "complete"    // nothing is left to run
 	EventClose      Event = "close"       // given up before the end; Detail says why
+	EventThinned    Event = "thinned"     // publishing left step files out: the digest of thinned.json
 )
 
 // Entry is one line of ledger.jsonl.
@@ -67,6 +68,8 @@ type Entry struct {
 	Blocks  int     `json:"blocks,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
 	Follows Follows `json:"follows,omitempty"`
+	// ThinnedSHA256 is the digest of thinned.json (thinned).
+	ThinnedSHA256 string `json:"thinned_sha256,omitempty"`
 }
 
 // Why says why a block's attempt is void: Detail, or each rule with its arms and

@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -50,6 +49,9 @@ func Pack(file string, c *Campaign, limit int64) (*Packed, error) {
 			return nil, fmt.Errorf("pack %s: %d bytes, the limit is %d: "+
 				"all step files but those of one run of each arm are left out", c.Dir, b.size, limit)
 		}
+		if err := p.leaveOut(c); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", c.Dir, err)
+		}
 	}
 }
 
@@ -88,6 +90,9 @@ type stepFiles struct {
 func (p *packing) campaign(c *Campaign, folder string) error {
 	if !c.Complete {
 		return fmt.Errorf("%s is not finished: opbench resume goes on, opbench close gives it up", c.Dir)
+	}
+	if len(c.Damage) > 0 {
+		return fmt.Errorf("%s is damaged: %s", c.Dir, c.Damage[0])
 	}
 	own := head
 	if len(c.Thinned) > 0 {
@@ -216,15 +221,30 @@ func (p *packing) thin(excess int64) bool {
 		p.out.Thinned = append(p.out.Thinned, run.names...)
 		excess -= run.size
 	}
+	return true
+}
+
+// leaveOut takes the thinned files out, and puts in their list and a ledger that
+// vouches for it.
+func (p *packing) leaveOut(c *Campaign) error {
 	slices.Sort(p.out.Thinned)
+	list := thinnedList(p.out.Thinned)
+	ledger, err := fs.ReadFile(c.files, ledgerFile)
+	if err == nil {
+		ledger, err = vouchFor(ledger, list)
+	}
+	if err != nil {
+		return err
+	}
+	inMemory := &archive{content: map[string][]byte{thinnedFile: list, ledgerFile: ledger}}
 	p.members = slices.DeleteFunc(p.members, func(m member) bool {
 		_, out := slices.BinarySearch(p.out.Thinned, strings.TrimPrefix(m.name, "blocks/"))
-		return out || m.name == thinnedFile
+		return out || inMemory.content[m.name] != nil
 	})
-	list, _ := json.MarshalIndent(p.out.Thinned, "", "  ") // strings
-	inMemory := &archive{content: map[string][]byte{thinnedFile: append(list, '\n')}}
-	p.members = append(p.members, member{thinnedFile, inMemory, thinnedFile})
-	return true
+	for name := range inMemory.content {
+		p.members = append(p.members, member{name, inMemory, name})
+	}
+	return nil
 }
 
 // write writes the archive: plan and ledger, then the other files by name.

@@ -37,6 +37,9 @@ func ask(c *results.Campaign, tool string) (*question, error) {
 	if q.alpha, q.found, err = level(c); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
 	}
+	for _, why := range c.Damage {
+		q.found = append(q.found, view.NewFinding(view.ReasonDamaged, "%s", why))
+	}
 	q.runs = accept.Examine(c)
 	q.found = append(accept.Selection(c, q.runs), q.found...)
 	if q.near, err = evidence.FindNearby(c, func(dir string) evidence.Said { return judgedAgain(dir, tool) }); err != nil {

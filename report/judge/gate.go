@@ -27,6 +27,7 @@ func conditions(c *view.Comparison) stat.Conditions {
 // settleGate gives the comparison its verdict and, where it is INVALID, takes it
 // from every metric.
 func settleGate(c *view.Comparison) {
+	c.Invalid = view.Ranked(c.Invalid)
 	var verdicts []stat.Verdict
 	for i := range c.Phases {
 		for j := range c.Phases[i].Metrics {

@@ -40,7 +40,7 @@ var aaCases = []struct {
 			}
 		}
 	}},
-	{"constant", "INVALID(zero variance)", view.ExitInvalid, func(tr *trial.Trial) { tr.Noise = 0 }},
+	{"constant", "INVALID(zero variance)", view.ExitInvalid, trial.Still},
 	{"one stalls", "INCONCLUSIVE(stalls)", view.ExitInconclusive, trial.StallOn},
 	{"noisy, and one stalls", "UNDERPOWERED", view.ExitUnderpowered, func(tr *trial.Trial) {
 		trial.StallOn(tr)

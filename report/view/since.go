@@ -1,9 +1,13 @@
 package view
 
+import "github.com/aituner/opprof/results/validity"
+
 // newInRules3 are the reasons that plans of rules 1 and 2 could not end for when they
 // were made.
 var newInRules3 = map[Reason]bool{
-	ReasonSelection: true,
+	ReasonDamaged:                     true,
+	ReasonSelection:                   true,
+	Reason(validity.RuleWork.Words()): true,
 }
 
 // Since reports whether a reason is one of the rules of that version.

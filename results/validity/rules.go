@@ -55,6 +55,9 @@ const (
 	ruleIdentity     Rule = "identity"
 )
 
+// RuleWork came with analysis rules 3.
+const RuleWork Rule = "work-differs"
+
 // RuleReliability decides FAIL, not INVALID; see Reliability.
 const RuleReliability Rule = "reliability"
 
@@ -77,6 +80,7 @@ var table = []struct {
 	{ruleRequestShort, false},
 	{rulePhaseMissing, false},
 	{ruleRequestsUnsent, false},
+	{RuleWork, false}, // other work takes another time
 	{rulePrimaryMissing, false},
 	{rulePrimaryUndefined, false}, // the number is that of a part of the requests
 	{ruleProbeLag, true},

@@ -13,11 +13,18 @@ import (
 type Run struct {
 	*results.Attempt
 	Values   map[string]map[string]float64 // by phase and metric
+	Live     map[string]Live               // by phase
 	Findings []Finding                     // make the run INVALID
 	Warnings []string
 	// StepTimes counts the step times of its records by phase; nil where they are
 	// not there.
 	StepTimes map[string]StepTimes
+}
+
+// Live is the mean number of requests in flight from the first timed send on.
+type Live struct {
+	ToLastSend  float64 // what the rule of concurrency asks for
+	ToLastToken float64 // over the time that throughput divides by: with the drain
 }
 
 // Finding is what speaks against a run.
