@@ -40,6 +40,7 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 		return nil, err
 	}
 	p.WorkloadSHA256, p.ShapeSHA256 = workload.Hash(w.phases, w.identity), shapes(w.phases)
+	p.IdentitySHA256 = identityHash(w.identity)
 	p.Hash, err = p.ComputeHash()
 	return p, err
 }
@@ -75,6 +76,14 @@ func expand(s *scenarios.Scenario) (expanded, error) {
 	var err error
 	w.identity, err = workload.Identity(s.Identity, src.VocabLow, src.VocabSize)
 	return w, err
+}
+
+// identityHash covers the prompts of the identity pass alone; empty without one.
+func identityHash(prompts []workload.Request) string {
+	if len(prompts) == 0 {
+		return ""
+	}
+	return workload.Hash(nil, prompts)
 }
 
 // blocks lists burn-in blocks, then the blocks of the analysis, in the order that the
@@ -128,6 +137,9 @@ func draw(s *scenarios.Scenario, rng *rand.Rand) []results.Block {
 	for i := range s.Design.BurnInBlocks {
 		out = append(out, results.Block{Number: i + 1, BurnIn: true, Order: forward})
 	}
+	if s.Purpose == scenarios.Correctness && len(out) == 0 && !s.Design.Interleaved() {
+		out = append(out, results.Block{Number: 1, BurnIn: true, Order: baselines(s)})
+	}
 	if len(s.Arms) > 2 {
 		return append(out, williams(s, forward, rng)...)
 	}
@@ -143,6 +155,18 @@ func draw(s *scenarios.Scenario, rng *rand.Rand) []results.Block {
 		out = append(out, results.Block{Number: i + 1, Order: order})
 	}
 	return out
+}
+
+// baselines are the arms that a correctness campaign starts once more, before its
+// blocks: one that gives other outputs the second time cannot show that a candidate
+// differs.
+func baselines(s *scenarios.Scenario) (arms []string) {
+	for _, c := range s.Compare {
+		if !slices.Contains(arms, c.Baseline) {
+			arms = append(arms, c.Baseline)
+		}
+	}
+	return arms
 }
 
 // SetPilot puts the pilot of a positive control into a plan and its hash; nil

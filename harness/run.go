@@ -183,7 +183,7 @@ func (r *run) outputs(ctx context.Context) {
 		r.fail(r.blame(), err)
 		return
 	}
-	r.identity = &results.Identity{Schema: results.Schema, Kind: "identity", Tokens: tokens}
+	r.identity = &results.Identity{Schema: results.Schema, Kind: "identity", Tokens: tokens, PromptsSHA256: identityHash(r.work.identity)}
 	for i := range tokens {
 		r.identity.Prompts = append(r.identity.Prompts, i)
 	}

@@ -88,6 +88,7 @@
 //	INVALID       -                       12    8     no comparison counts
 //	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
 //	INCONCLUSIVE  selection               11    6     metrics hang on attempts that were aborted or void
+//	INCONCLUSIVE  outputs in batch        11    7     timed outputs differ more between the arms than within the baseline
 //	INCONCLUSIVE  stalls                  11    7     all metrics pass, the candidate stalls more often
 //	INCONCLUSIVE  A/A                     11    8     PASS, but the required A/A is INCONCLUSIVE
 //	PASS          control                 0     7     positive control: no metric that was reached passes

@@ -60,6 +60,9 @@ type Plan struct {
 	// WorkloadSHA256 covers token ids, lengths, intended times, warm-up,
 	// identity prompts and sampling parameters of all phases.
 	WorkloadSHA256 string `json:"workload_sha256"`
+	// IdentitySHA256 covers the prompts of the identity pass alone; empty in plans of
+	// earlier versions.
+	IdentitySHA256 string `json:"identity_sha256,omitempty"`
 	// ShapeSHA256 has, for every phase whose prompts are token ids, the ShapeSHA256
 	// of all its requests; nil in plans of earlier versions.
 	ShapeSHA256 map[string]string `json:"shape_sha256,omitempty"`
@@ -86,6 +89,16 @@ type Block struct {
 	Number int      `json:"number"` // 1..n; burn-in blocks count from 1 on their own
 	BurnIn bool     `json:"burn_in,omitempty"`
 	Order  []string `json:"order"` // arm names in running order
+}
+
+// BurnInBlocks is the number of burn-in blocks of each host group.
+func (p *Plan) BurnInBlocks() (n int) {
+	for _, b := range p.Blocks {
+		if b.BurnIn {
+			n++
+		}
+	}
+	return n
 }
 
 // burnInPrefix begins the names of burn-in blocks.

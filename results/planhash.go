@@ -19,11 +19,12 @@ func (p *Plan) ComputeHash() (string, error) {
 		Scenario  scenarios.Scenario `json:"scenario"`
 		Workload  string             `json:"workload"`
 		Shapes    map[string]string  `json:"shapes,omitempty"`
+		Identity  string             `json:"identity,omitempty"`
 		Patches   map[string]string  `json:"patches"`
 		Blocks    []Block            `json:"blocks"`
 		Replicate int                `json:"replicate,omitempty"`
 		Pilot     *Pilot             `json:"pilot,omitempty"`
-	}{p.Rules, withoutPaths(p.Scenario), p.WorkloadSHA256, p.ShapeSHA256, p.Patches, p.Blocks, p.Replicate, p.Pilot})
+	}{p.Rules, withoutPaths(p.Scenario), p.WorkloadSHA256, p.ShapeSHA256, p.IdentitySHA256, p.Patches, p.Blocks, p.Replicate, p.Pilot})
 	if err != nil {
 		return "", fmt.Errorf("hash plan: %w", err)
 	}

@@ -57,6 +57,9 @@ func (w *wording) nextBlocks() []string {
 		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")
 	}
 	for _, c := range w.gating {
+		if c.Batched() {
+			lines = append(lines, "run a correctness scenario with VLLM_BATCH_INVARIANT: 1 in engine.env, where a batch changes no output: a difference there is FAIL(identity)")
+		}
 		if c.Stalling() {
 			lines = append(lines, "look for the cause of the stalls in "+c.Candidate+": a mean does not show them, and more blocks do not remove them")
 		}

@@ -20,7 +20,7 @@ func conditions(c *view.Comparison) stat.Conditions {
 	}
 	return stat.Conditions{
 		IdentityFailed: failed(view.ReasonIdentity), ReliabilityFailed: failed(view.ReasonReliability),
-		Invalid: len(c.Invalid) > 0, Stalls: c.Stalling(),
+		Invalid: len(c.Invalid) > 0, Stalls: c.Stalling() || c.Batched(),
 	}
 }
 
@@ -61,6 +61,8 @@ func reasonOf(c *view.Comparison, v stat.Verdict) view.Reason {
 		return firstReason(c, v)
 	case v == stat.Inconclusive && selected(c):
 		return view.ReasonSelection
+	case v == stat.Inconclusive && c.Batched():
+		return view.ReasonBatch
 	case v == stat.Inconclusive && c.Count(stat.Inconclusive) == 0:
 		return view.ReasonStalls
 	case v == stat.Pass && c.Phases == nil:

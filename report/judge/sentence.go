@@ -79,6 +79,11 @@ func (w *wording) inconclusive() string {
 	if s := undecidedBySelection(allPrimaries(w.gating)); s != "" {
 		parts = append(parts, s)
 	}
+	for _, c := range w.gating {
+		if c.Batched() {
+			parts = append([]string{batchSentence(c)}, parts...)
+		}
+	}
 	if w.aaOpen {
 		parts = append(parts, "the required A/A did not show that equal arms are equal: "+w.v.AA)
 	}

@@ -14,10 +14,11 @@ const (
 
 // Reasons of an INCONCLUSIVE, and of a PASS that is none of metrics.
 const (
-	ReasonStalls  Reason = "stalls"  // the candidate stalls more often
-	ReasonAA      Reason = "A/A"     // the required A/A did not show equality
-	ReasonChecks  Reason = "checks"  // a correctness campaign
-	ReasonControl Reason = "control" // a positive control that is noticed
+	ReasonBatch   Reason = "outputs in batch" // they differ more between the arms than within the baseline
+	ReasonStalls  Reason = "stalls"           // the candidate stalls more often
+	ReasonAA      Reason = "A/A"              // the required A/A did not show equality
+	ReasonChecks  Reason = "checks"           // a correctness campaign
+	ReasonControl Reason = "control"          // a positive control that is noticed
 )
 
 // Reasons of an INVALID that the report finds beside the rules.

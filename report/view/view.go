@@ -163,7 +163,9 @@ type Comparison struct {
 	Failed  []Finding `json:"failed,omitempty"` // identity, reliability
 	Notes   []string  `json:"notes,omitempty"`
 	// Identity sums up the deterministic pass: "identical 64/64".
-	Identity string     `json:"identity,omitempty"`
+	Identity string `json:"identity,omitempty"`
+	// Outputs compares those of the timed requests, by phase.
+	Outputs  []Outputs  `json:"timed_outputs,omitempty"`
 	Phases   []Phase    `json:"phases,omitempty"`
 	Stalls   *Stalls    `json:"stalls,omitempty"`
 	Growth   []Growth   `json:"growth,omitempty"`

@@ -25,7 +25,7 @@ func healthyPlan() *results.Plan {
 			{Name: "arrivals", Source: scenarios.Source{Requests: 3}, Arrival: scenarios.Arrival{Kind: "poisson", Rate: 5}, Warmup: scenarios.Warmup{Requests: 1}, Primary: []string{"ttft_p95"}},
 		},
 		Client:   scenarios.Client{MaxProbeLagP99: 2 * time.Millisecond},
-		Identity: scenarios.Identity{Prompts: 3, MinDistinct: 4},
+		Identity: scenarios.Identity{Prompts: 3, OutputTokens: 3, MinDistinct: 3},
 	}}
 }
 

@@ -53,6 +53,8 @@ const (
 	ruleStampsDiffer Rule = "stamps-differ"
 	rulePreemptions  Rule = "preemptions"
 	ruleIdentity     Rule = "identity"
+	// ruleNotReproduced is of a timed output that differs in one run only.
+	ruleNotReproduced Rule = "identity-not-reproduced"
 )
 
 // RuleWork came with analysis rules 3.
@@ -117,6 +119,7 @@ var table = []struct {
 	{ruleStampsDiffer, false},
 	{rulePreemptions, false},
 	{ruleIdentity, false},
+	{ruleNotReproduced, false},
 }
 
 // Rules returns every rule of INVALID, in the order of README.md. A rule that
