@@ -112,7 +112,7 @@ for leader in $leaders; do
 	! alive "$leader" || fail "server $leader has live processes"
 done
 [ "$code" = 12 ] || fail "exit code $code, want 12"
-grep -q '^INVALID(valid blocks missing)' "$work/out" || fail "no verdict INVALID(valid blocks missing)"
+grep -q '^INVALID(selection)' "$work/out" || fail "no verdict INVALID(selection)"
 ledger=$(ls "$work"/runs/*/ledger.jsonl)
 [ "$(grep '"event":"run-end"' "$ledger" | grep -c '"findings":\[{"rule":"run-failed","message":"the run ended early: ')" = 6 ] ||
 	fail "not every run says that it ended early: $(cat "$ledger")"

@@ -39,9 +39,21 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 	if err != nil {
 		return nil, err
 	}
-	p.WorkloadSHA256, p.IdentitySHA256 = workload.Hash(w.phases, w.identity), identityHash(w.identity)
+	p.WorkloadSHA256, p.ShapeSHA256 = workload.Hash(w.phases, w.identity), shapes(w.phases)
+	p.IdentitySHA256 = identityHash(w.identity)
 	p.Hash, err = p.ComputeHash()
 	return p, err
+}
+
+// shapes are those of the phases whose prompts have a known number of tokens.
+func shapes(phases []workload.Workload) map[string]string {
+	all := map[string]string{}
+	for _, w := range phases {
+		if list, known := w.Shapes(); known {
+			all[w.Phase] = results.ShapeSHA256(list)
+		}
+	}
+	return all
 }
 
 // expanded is the workload of a scenario: the same for every run.
@@ -74,11 +86,47 @@ func identityHash(prompts []workload.Request) string {
 	return workload.Hash(nil, prompts)
 }
 
-// blocks lists burn-in blocks, then the blocks of the analysis. Two
-// neighbouring blocks are ABBA or BAAB, drawn by the design's seed: a drift that
-// is linear in time cancels within the four runs.
-func blocks(s *scenarios.Scenario) []results.Block {
+// blocks lists burn-in blocks, then the blocks of the analysis, in the order that the
+// design's seed draws first.
+func blocks(s *scenarios.Scenario) []results.Block { return replicated(s, 0) }
+
+// mostDraws bounds the search for an order that no earlier replicate has: a plan of one
+// pair of blocks has two.
+const mostDraws = 1000
+
+// replicated goes on drawing orders until it has one more than k that differ; where so
+// many do not exist it takes the last one.
+func replicated(s *scenarios.Scenario, k int) (order []results.Block) {
 	rng := rand.New(rand.NewPCG(s.Design.Seed, 0x6f72646572)) // "order"
+	var seen []string
+	for range mostDraws {
+		order = draw(s, rng)
+		if name := fmt.Sprint(order); !slices.Contains(seen, name) {
+			seen = append(seen, name)
+		}
+		if len(seen) > k {
+			break
+		}
+	}
+	return order
+}
+
+// Replicate numbers a plan and draws the order that goes with the number: the scenario
+// and its requests stay, so the campaigns can be compared, and what the order of runs
+// and the time of day do together is drawn anew. The seeds of the servers follow from
+// the plan's hash. 0 is the plan that Plan makes.
+func Replicate(p *results.Plan, k int) (err error) {
+	if k < 0 {
+		return fmt.Errorf("replicate %d: replicates are numbered from 1", k)
+	}
+	p.Replicate, p.Blocks = k, replicated(&p.Scenario, k)
+	p.Hash, err = p.ComputeHash()
+	return err
+}
+
+// draw draws one order. Two neighbouring blocks are ABBA or BAAB: a drift that is linear
+// in time cancels within the four runs.
+func draw(s *scenarios.Scenario, rng *rand.Rand) []results.Block {
 	forward := make([]string, len(s.Arms))
 	for i, a := range s.Arms {
 		forward[i] = a.Name

@@ -72,6 +72,9 @@ func reasonsIn(t *testing.T, source string) (list []view.Reason) {
 	f, err := parser.ParseFile(token.NewFileSet(), "because.go", source, 0)
 	require.NoError(t, err)
 	ast.Inspect(f, func(n ast.Node) bool {
+		if decl, ok := n.(*ast.GenDecl); ok && decl.Tok != token.CONST {
+			return false
+		}
 		if spec, ok := n.(*ast.ValueSpec); ok {
 			typ, named := spec.Type.(*ast.Ident)
 			require.True(t, named && typ.Name == "Reason", "a constant that is no Reason")

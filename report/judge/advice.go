@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/stat"
@@ -48,6 +49,9 @@ func (w *wording) nextBlocks() []string {
 	}
 	if hopeless {
 		lines = append(lines, "where the estimate itself is beyond the margin, more blocks are more likely to show a FAIL than a PASS")
+	}
+	if slices.ContainsFunc(allPrimaries(w.gating), func(p view.Placed) bool { return p.Is(stat.Inconclusive, view.ReasonSelection) }) {
+		lines = append(lines, "run a new campaign and let every run end: here the verdict would rest on what was aborted or void")
 	}
 	if w.aaOpen {
 		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")

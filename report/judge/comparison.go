@@ -85,7 +85,7 @@ func (q *question) phase(in *accept.Accepted, c *view.Comparison, p scenarios.Ph
 	var secondary []view.Metric
 	for _, m := range scenarios.Metrics() {
 		primary := slices.Contains(p.Primary, m.Name)
-		one, ok := q.metric(in, c, p.Name, m, primary)
+		one, ok := q.metric(in, c, p, m, primary)
 		switch {
 		case primary:
 			out.Metrics = append(out.Metrics, one)

@@ -27,6 +27,7 @@ func conditions(c *view.Comparison) stat.Conditions {
 // settleGate gives the comparison its verdict and, where it is INVALID, takes it
 // from every metric.
 func settleGate(c *view.Comparison) {
+	c.Invalid = view.Ranked(c.Invalid)
 	var verdicts []stat.Verdict
 	for i := range c.Phases {
 		for j := range c.Phases[i].Metrics {
@@ -58,6 +59,8 @@ func reasonOf(c *view.Comparison, v stat.Verdict) view.Reason {
 		return c.Invalid[0].Name
 	case v == stat.Invalid:
 		return firstReason(c, v)
+	case v == stat.Inconclusive && selected(c):
+		return view.ReasonSelection
 	case v == stat.Inconclusive && c.Batched():
 		return view.ReasonBatch
 	case v == stat.Inconclusive && c.Count(stat.Inconclusive) == 0:

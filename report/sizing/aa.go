@@ -122,6 +122,9 @@ func (p planner) equalMetric(m view.Placed, adjusted float64) view.EqualMetric {
 	}
 	out.SD, out.AdjustedP = d.SD, view.Finite(adjusted)
 	out.Result = view.NewResult(equalVerdict(d, adjusted), "")
+	if out.Verdict == view.Equal && m.Is(stat.Inconclusive, view.ReasonSelection) {
+		out.Result = m.Result
+	}
 	upper := d.SD * stat.SDUpperFactor(d.N)
 	out.AA = &view.Need{Observed: p.forAA(d.SD, d.Margin, 0), Upper: p.forAA(upper, d.Margin, 0)}
 	out.Gate = &view.Need{Observed: p.forGate(d.SD, d.Margin, 0), Upper: p.forGate(upper, d.Margin, 0)}

@@ -23,7 +23,11 @@ const (
 
 // Reasons of an INVALID that the report finds beside the rules.
 const (
-	ReasonDamagedRun      Reason = "damaged run"
+	ReasonDamaged    Reason = "damaged"     // what the files say was not planned, or cannot have been measured
+	ReasonDamagedRun Reason = "damaged run" // its files are not what was sealed
+	// ReasonSelection: runs may have been chosen; as that of an INCONCLUSIVE, the verdict
+	// hangs on runs that do not count.
+	ReasonSelection       Reason = "selection"
 	ReasonRecomputation   Reason = "recomputation differs" // a stored number is not what its data give
 	ReasonStepsUnreadable Reason = "step files unreadable"
 	ReasonTwoAccepted     Reason = "two accepted attempts"
@@ -49,3 +53,16 @@ const (
 	ReasonNotAnalysable   Reason = "not analysable"
 	ReasonTooFewBlocks    Reason = "too few blocks"
 )
+
+// rank is the place of a reason among those of an INVALID: where files are not what
+// was measured, nothing else that they say counts; where runs were chosen, nothing that
+// the others give.
+func (r Reason) rank() int {
+	switch r {
+	case ReasonDamaged, ReasonDamagedRun:
+		return 0
+	case ReasonSelection:
+		return 1
+	}
+	return 2
+}

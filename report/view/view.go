@@ -51,6 +51,8 @@ type View struct {
 	Causes  []Cause   `json:"causes,omitempty"`
 	Runs    []Run     `json:"runs"`
 	Aborted []Aborted `json:"aborted,omitempty"`
+	// Repeats counts aborted runs and void attempts; absent where there are none.
+	Repeats *Repeats `json:"repeats,omitempty"`
 	// Environment holds facts equal in all runs, and for the others who differs.
 	Environment []Fact    `json:"environment,omitempty"`
 	AA          string    `json:"aa"`
@@ -198,6 +200,9 @@ type Metric struct {
 
 	// Result is empty for a metric that is not primary.
 	Result
+	// PutBack is what the metric gives with the worst attempts; absent where there is
+	// but one attempt of each block.
+	PutBack *PutBack `json:"put_back,omitempty"`
 	// Control is what a positive control shows about the metric.
 	Control *Control `json:"control,omitempty"`
 	// Equivalence is the A/A statement: "equal within 3 %" or UNDERPOWERED.
