@@ -124,6 +124,9 @@ func (m *measured) bounds() {
 	if e.TieWarning {
 		m.Remarks = append(m.Remarks, fmt.Sprintf("%d of %d effects are tied: the clock may be too coarse", e.Tied, e.N))
 	}
+	if math.IsInf(e.U, 1) || math.IsInf(e.L, -1) {
+		m.Remarks = append(m.Remarks, "too many effects are equal for a bound: most resamples of them have no spread")
+	}
 }
 
 // diagnose adds what never changes the verdict.
