@@ -13,6 +13,9 @@ func (w *wording) next() []string {
 	if w.v.Is(stat.Fail, view.ReasonNotSensitive) {
 		return []string{"take these metrics out of primary on such a host, or measure them better: longer phases, a quieter host, interleaved arms"}
 	}
+	if w.v.Is(stat.Inconclusive, view.ReasonControl) {
+		return []string{"make the slowdown stand out: a quieter host, longer phases, interleaved arms, more blocks; until a control is caught, a PASS here does not show that this gate could have failed"}
+	}
 	switch w.v.Verdict {
 	case stat.Inconclusive:
 		return w.nextBlocks()
@@ -48,6 +51,9 @@ func (w *wording) nextBlocks() []string {
 	}
 	if hopeless {
 		lines = append(lines, "where the estimate itself is beyond the margin, more blocks are more likely to show a FAIL than a PASS")
+	}
+	if w.v.Reason == view.ReasonUnadjusted {
+		lines = append(lines, "a new campaign with more blocks would show the cost or exclude it; this one can't be extended")
 	}
 	if w.aaOpen {
 		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results/validity"
 	"github.com/aituner/opprof/scenarios"
@@ -23,7 +24,23 @@ func (q *question) compare(in *accept.Accepted, general []view.Finding) []view.C
 		}
 		list = append(list, c)
 	}
+	if in.Campaign.Complete {
+		q.adjust(in, list)
+	}
 	return list
+}
+
+// adjust keeps the FAIL of all comparisons together at its stated error. A control
+// asks each metric for itself.
+func (q *question) adjust(in *accept.Accepted, list []view.Comparison) {
+	if in.Scenario.Purpose == scenarios.Control {
+		return
+	}
+	gating := gatingOf(list)
+	rates.Adjust(gating, 2*q.alpha)
+	for _, c := range gating {
+		settle(in, c)
+	}
 }
 
 func equalArms(s *scenarios.Scenario, pair scenarios.Comparison) bool {

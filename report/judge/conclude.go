@@ -5,23 +5,19 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
-// errorRate is what a PASS is worth (simulated; see report/stat).
-const errorRate = "false pass in at most 2.5 % of campaigns under symmetric noise, in up to 6 % under strong right skew"
-
 // conclude gives the campaign its verdict, exit code and sentence. aaOpen says
 // that the A/A which the scenario requires did not show equality.
 func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 	q.note(in.Scenario, v)
-	if accept.HasEffects(in.Scenario) {
-		v.ErrorRate = errorRate
-	}
 	if !v.Finished {
+		v.ErrorRate = rates.Words(v.Result, in.Scenario, q.alpha)
 		q.unfinished(v)
 		return
 	}
@@ -36,6 +32,7 @@ func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 		v.Result = view.NewResult(stat.Inconclusive, view.ReasonAA)
 	}
 	v.ExitCode = view.ExitCodeOf(v.Verdict)
+	v.ErrorRate = rates.Words(v.Result, in.Scenario, q.alpha)
 	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence}
 	say(v, w.sentence())
 	v.Next, v.Needs = w.next(), needs(v.Verdict, gating)
@@ -83,6 +80,13 @@ func overall(gating []*view.Comparison) view.Result {
 		verdicts = append(verdicts, c.Verdict)
 	}
 	verdict := stat.Overall(verdicts, stat.Conditions{})
+	for _, reason := range openFirst {
+		for _, c := range gating {
+			if verdict == stat.Inconclusive && c.Is(verdict, reason) {
+				return c.Result
+			}
+		}
+	}
 	for _, c := range gating {
 		if c.Verdict == verdict {
 			return c.Result
@@ -91,10 +95,18 @@ func overall(gating []*view.Comparison) view.Result {
 	return view.NewResult(verdict, "")
 }
 
+// openFirst are the reasons of INCONCLUSIVE that outrank the others, whichever
+// comparison has them.
+var openFirst = []view.Reason{view.ReasonUnadjusted}
+
 // earlyStop checks a campaign that ended at a look before the last: only a PASS
-// or a FAIL ends one there.
+// or a FAIL ends one there. One of older rules, which saw a FAIL or a PASS where
+// these have a new reason to doubt it, ended rightly.
 func (q *question) earlyStop(in *accept.Accepted, v *view.View, gating []*view.Comparison) {
 	n := v.Blocks
+	if v.NewInRules3() && olderRules(in.Campaign.Plan.Rules) {
+		return
+	}
 	if q.past || n.Valid == n.Planned || n.Analysed == 0 || v.Verdict == stat.Pass || v.Verdict == stat.Fail {
 		return
 	}
@@ -104,6 +116,9 @@ func (q *question) earlyStop(in *accept.Accepted, v *view.View, gating []*view.C
 	}
 	v.Result = overall(gating)
 }
+
+// olderRules reports whether a plan was made under rules 1 or 2.
+func olderRules(rules string) bool { return rules == "1" || rules == "2" }
 
 func (q *question) unfinished(v *view.View) {
 	v.ExitCode, v.Text = view.ExitUnfinished, v.Headline()

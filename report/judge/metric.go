@@ -134,6 +134,11 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 	if !m.Primary {
 		return
 	}
+	if m.Verdict == stat.Fail {
+		if p, err := stat.PAbove(m.d, m.margin, opt); err == nil {
+			m.Detail.PAbove = &p
+		}
+	}
 	if m.Verdict == stat.Inconclusive {
 		m.Advice = q.advice(m)
 	}

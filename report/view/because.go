@@ -1,5 +1,7 @@
 package view
 
+import "github.com/aituner/opprof/report/stat"
+
 // Reason says in a few words what a result rests on other than its metrics. The
 // rules of package validity are reasons too, with spaces for their hyphens.
 type Reason string
@@ -14,11 +16,22 @@ const (
 
 // Reasons of an INCONCLUSIVE, and of a PASS that is none of metrics.
 const (
-	ReasonStalls  Reason = "stalls"  // the candidate stalls more often
-	ReasonAA      Reason = "A/A"     // the required A/A did not show equality
-	ReasonChecks  Reason = "checks"  // a correctness campaign
-	ReasonControl Reason = "control" // a positive control that is noticed
+	// ReasonUnadjusted is of a FAIL, too: a metric costs more than the margin by its
+	// own bound, and the number of metrics that were asked explains it.
+	ReasonUnadjusted Reason = "unadjusted"
+	ReasonStalls     Reason = "stalls"  // the candidate stalls more often
+	ReasonAA         Reason = "A/A"     // the required A/A did not show equality
+	ReasonChecks     Reason = "checks"  // a correctness campaign
+	ReasonControl    Reason = "control" // a positive control: noticed, or not shown
 )
+
+// newInRules3 are the reasons that rules 1 and 2 did not have.
+var newInRules3 = map[Reason]bool{ReasonUnadjusted: true}
+
+// NewInRules3 reports whether rules 1 and 2 could not give this result.
+func (r Result) NewInRules3() bool {
+	return newInRules3[r.Reason] || r.Is(stat.Inconclusive, ReasonControl)
+}
 
 // Reasons of an INVALID that the report finds beside the rules.
 const (

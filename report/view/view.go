@@ -35,7 +35,8 @@ type View struct {
 	Simulated bool    `json:"simulated"`
 	Finished  bool    `json:"finished"`
 	Blocks    Blocks  `json:"blocks"`
-	// ErrorRate is the stated chance of a false PASS; empty without a gate.
+	// ErrorRate is the share of campaigns that come to this verdict wrongly, and under
+	// which conditions; empty where it rests on no interval, or nothing counts.
 	ErrorRate string `json:"error_rate,omitempty"`
 
 	// Looks are those of a plan with several, up to the one that decided.
@@ -210,6 +211,12 @@ type Detail struct {
 	BCa        *[2]float64 `json:"bca_not_used_pct,omitempty"`
 	OrderPct   *float64    `json:"order_effect_pct,omitempty"`
 	OrderP     *float64    `json:"order_effect_p_holm,omitempty"`
+	// PAbove is the one-sided p value of a cost of at most the margin, of a metric
+	// that fails by its own bound; PAdjusted is that times Tests, the metrics of the
+	// campaign that could fail.
+	PAbove    *float64 `json:"p_above_margin,omitempty"`
+	PAdjusted *float64 `json:"p_above_margin_adjusted,omitempty"`
+	Tests     int      `json:"tests,omitempty"`
 }
 
 // Advice says what an inconclusive metric would need.

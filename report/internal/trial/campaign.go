@@ -53,6 +53,7 @@ type Trial struct {
 	Pilot  *results.Pilot
 	// slower slows a run by a d of its own.
 	Slower func(results.Key) float64
+	Rules  string // of the plan; "": today's
 }
 
 // Recorded is everything of one run.
@@ -105,6 +106,9 @@ func (tr *Trial) Plan() *results.Plan {
 	p := &results.Plan{
 		Schema: results.Schema, Kind: "plan", Tool: "test", Rules: results.RulesVersion, ScenarioFile: tr.file,
 		Scenario: tr.Scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Pilot: tr.Pilot, Hash: tr.hash,
+	}
+	if tr.Rules != "" {
+		p.Rules = tr.Rules
 	}
 	for _, a := range tr.Scenario.Arms {
 		p.Patches[a.Patch] = ""
