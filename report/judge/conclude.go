@@ -2,9 +2,11 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/evidence"
 	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
@@ -33,9 +35,26 @@ func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 	}
 	v.ExitCode = view.ExitCodeOf(v.Verdict)
 	v.ErrorRate = rates.Words(v.Result, in.Scenario, q.alpha)
-	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence}
+	q.warn(in, v, gating)
+	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence, level: 2 * q.alpha}
 	say(v, w.sentence())
 	v.Next, v.Needs = w.next(), needs(v.Verdict, gating)
+}
+
+// warn adds to the first lines what a reader of the verdict has to know beside it.
+func (q *question) warn(in *accept.Accepted, v *view.View, gating []*view.Comparison) {
+	var lines []string
+	judged := v.Verdict == stat.Pass || v.Verdict == stat.Inconclusive
+	if judged && in.Scenario.Purpose != scenarios.Control {
+		lines = append(lines, rates.Losses(gating))
+	}
+	for _, c := range gating {
+		lines = append(lines, evidence.Covariates(in, c))
+	}
+	if v.Is(stat.Pass, "") {
+		lines = append(lines, rates.Robustness(gating))
+	}
+	v.Notes = append(v.Notes, slices.DeleteFunc(lines, func(s string) bool { return s == "" })...)
 }
 
 // say sets the sentence, which never hides what engine it is about.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/scenarios"
@@ -139,6 +140,12 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 			m.Detail.PAbove = &p
 		}
 	}
+	if rates.Gains(m.estimate, m.margin) {
+		if p, err := stat.PBelow(m.d, 0, opt); err == nil {
+			m.Detail.PBelow = &p
+		}
+	}
+	rates.Show(m.Metric, m.d, opt.Order != nil || opt.Host != nil, opt.Seed)
 	if m.Verdict == stat.Inconclusive {
 		m.Advice = q.advice(m)
 	}
@@ -148,8 +155,8 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 	if far, err := stat.Outliers(m.d); err == nil && len(far) > 0 {
 		m.Remarks = append(m.Remarks, "more than 5 MAD from the median, kept: block "+in.Names(far))
 	}
-	if r, err := stat.Lag1(m.d); err == nil && math.Abs(r) > 2/math.Sqrt(float64(len(m.d))) {
-		m.Remarks = append(m.Remarks, fmt.Sprintf("neighbouring blocks are correlated: lag-1 %+.2f", r))
+	if r := m.Detail.Lag1; r != nil && math.Abs(*r) > 2/math.Sqrt(float64(len(m.d))) {
+		m.Remarks = append(m.Remarks, fmt.Sprintf("neighbouring blocks are correlated: lag-1 %+.2f", *r))
 	}
 	if in.Scenario.Purpose == scenarios.AA || c.AA {
 		q.equivalence(m)

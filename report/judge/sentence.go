@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/scenarios"
@@ -30,7 +31,20 @@ func (w *wording) sentence() string {
 	default:
 		claim = w.passed(withoutEqual(w.gating))
 	}
-	return claim + ". " + w.basis()
+	return claim + w.faster() + ". " + w.basis()
+}
+
+// faster adds what the candidate is certainly better at, where the verdict rests on
+// effects.
+func (w *wording) faster() string {
+	other := w.v.Verdict == stat.Invalid || w.v.Verdict == stat.Fail && w.v.Reason != ""
+	if other || w.s.Purpose == scenarios.Control || w.s.Purpose == scenarios.AA {
+		return ""
+	}
+	if claim := rates.Faster(w.gating, w.level); claim != "" {
+		return "; " + claim
+	}
+	return ""
 }
 
 // passed states the margin and the worst bound.

@@ -217,6 +217,16 @@ type Detail struct {
 	PAbove    *float64 `json:"p_above_margin,omitempty"`
 	PAdjusted *float64 `json:"p_above_margin_adjusted,omitempty"`
 	Tests     int      `json:"tests,omitempty"`
+	// PBelow is the one-sided p value of no gain, of a metric whose whole interval
+	// lies on the better side.
+	PBelow *float64 `json:"p_below_zero,omitempty"`
+	// What a PASS rests on beside its bound: the largest share of bad server starts
+	// that so many blocks without one do not exclude (97.5 %), and the one-sided
+	// randomisation p value at the margin, by flipping signs.
+	BadStartsPct *float64 `json:"bad_starts_not_excluded_pct,omitempty"`
+	SignFlipP    *float64 `json:"sign_flip_p_at_margin,omitempty"`
+	// Lag1 is the autocorrelation of the effects of neighbouring blocks.
+	Lag1 *float64 `json:"lag1_r,omitempty"`
 }
 
 // Advice says what an inconclusive metric would need.

@@ -32,9 +32,13 @@ func Adjust(gating []*view.Comparison, level float64) {
 func candidates(gating []*view.Comparison) (list []view.Placed) {
 	for _, c := range gating {
 		for _, p := range c.Primaries() {
-			if !c.AA && p.Verdict != stat.Invalid {
-				list = append(list, p)
+			if c.AA || p.Verdict == stat.Invalid {
+				continue
 			}
+			if len(gating) > 1 {
+				p.Of = c.Name()
+			}
+			list = append(list, p)
 		}
 	}
 	return list
