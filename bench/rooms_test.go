@@ -27,7 +27,9 @@ var rooms = []struct {
 	{"report/judge/evidence", []string{"report/view", "report/judge/accept"}},
 	{"report/judge/rates", []string{"report/view"}},
 	{"report/judge", []string{"report/view", "report/judge/accept", "report/judge/evidence", "report/judge/rates"}},
-	{"report/sizing", []string{"report/view", "report/judge/accept", "report/judge/evidence", "report/judge"}},
+	{"report/sizing", []string{
+		"report/view", "report/judge/accept", "report/judge/evidence", "report/judge/rates", "report/judge",
+	}},
 	{"report/revisions", []string{
 		"report/view", "report/judge/accept", "report/judge/evidence", "report/judge", "report/sizing",
 	}},

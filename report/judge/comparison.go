@@ -124,6 +124,12 @@ func load(a scenarios.Arrival) string {
 	return fmt.Sprintf("%s %s/s", a.Kind, view.Plain(a.Rate))
 }
 
+// loadOf is the load of a phase of the scenario.
+func loadOf(in *accept.Accepted, phase string) string {
+	i := slices.IndexFunc(in.Scenario.Phases, func(p scenarios.Phase) bool { return p.Name == phase })
+	return load(in.Scenario.Phases[i].Arrival)
+}
+
 // examinePair applies the rules that need both arms.
 func examinePair(in *accept.Accepted, c *view.Comparison) {
 	pair := scenarios.Comparison{Baseline: c.Baseline, Candidate: c.Candidate}

@@ -38,7 +38,10 @@ func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 	q.warn(in, v, gating)
 	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence, level: 2 * q.alpha}
 	say(v, w.sentence())
-	v.Next, v.Needs = w.next(), needs(v.Verdict, gating)
+	if v.Verdict == stat.Inconclusive && accept.HasEffects(in.Scenario) {
+		v.Whole = q.whole(gating)
+	}
+	v.Next, v.Needs = w.next(), needs(v, gating)
 }
 
 // warn adds to the first lines what a reader of the verdict has to know beside it.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/evidence"
 	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
@@ -145,6 +146,8 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 			m.Detail.PBelow = &p
 		}
 	}
+	earlier := q.near.Spreads[evidence.SpreadOf{Phase: phase, Load: loadOf(in, phase), Metric: m.Name}]
+	m.Detail.SDUpper, m.Detail.SDCampaigns = stat.SpreadUpper(m.estimate.SD, m.estimate.N, earlier), 1+len(earlier)
 	rates.Show(m.Metric, m.d, opt.Order != nil || opt.Host != nil, opt.Seed)
 	if m.Verdict == stat.Inconclusive {
 		m.Advice = q.advice(m)
@@ -181,11 +184,8 @@ func (q *question) equivalence(m *measured) {
 	}
 }
 
-// TargetPower is the chance with which a plan should pass.
-const TargetPower = 0.90
-
 func (q *question) advice(m *measured) *view.Advice {
-	upper := m.estimate.SD * stat.SDUpperFactor(m.estimate.N)
+	upper := m.Detail.SDUpper
 	return &view.Advice{
 		Supports:        m.percent(stat.TightestMargin(m.estimate)),
 		IfZero:          q.blocksFor(m, m.estimate.SD, 0),
@@ -197,12 +197,19 @@ func (q *question) advice(m *measured) *view.Advice {
 
 // blocksFor is the number of blocks of a new plan, or 0 if none is enough.
 func (q *question) blocksFor(m *measured, sd, theta float64) int {
-	n, err := stat.BlocksNeeded(sd, m.margin, theta, q.alpha, TargetPower)
+	n, err := stat.GateBlocksNeeded(sd, m.margin, theta, q.rule(), rates.TargetPower, q.planSize)
 	if err != nil {
 		return 0
 	}
-	return PlanSize(n, len(q.campaign.Plan.Scenario.Arms))
+	return n
 }
+
+// rule is how the gate of this campaign bounds an effect.
+func (q *question) rule() stat.Rule {
+	return stat.Rule{Alpha: q.alpha, ByOrder: q.campaign.Plan.Scenario.Design.AdjustOrder}
+}
+
+func (q *question) planSize(n int) int { return PlanSize(n, len(q.campaign.Plan.Scenario.Arms)) }
 
 // PlanSize rounds a number of blocks up to one that a plan can have: even, with
 // three or four arms a multiple of the rows of its order.

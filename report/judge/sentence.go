@@ -35,10 +35,10 @@ func (w *wording) sentence() string {
 }
 
 // faster adds what the candidate is certainly better at, where the verdict rests on
-// effects.
+// effects. A FAIL of several comparisons speaks of those that fail.
 func (w *wording) faster() string {
-	other := w.v.Verdict == stat.Invalid || w.v.Verdict == stat.Fail && w.v.Reason != ""
-	if other || w.s.Purpose == scenarios.Control || w.s.Purpose == scenarios.AA {
+	fails := w.v.Verdict == stat.Fail && (w.v.Reason != "" || len(w.gating) > 1)
+	if fails || w.v.Verdict == stat.Invalid || w.s.Purpose == scenarios.Control || w.s.Purpose == scenarios.AA {
 		return ""
 	}
 	if claim := rates.Faster(w.gating, w.level); claim != "" {

@@ -28,8 +28,11 @@ type View struct {
 	Notes []string `json:"notes,omitempty"`
 	// Next says what to do now; empty after a PASS.
 	Next []string `json:"next,omitempty"`
-	// Needs says for each undecided primary metric what would decide it.
+	// Needs says for each undecided primary metric what would decide it, and for the
+	// campaign.
 	Needs []string `json:"needs,omitempty"`
+	// Whole is what a new campaign would need to pass on all primary metrics at once.
+	Whole *Whole `json:"new_campaign,omitempty"`
 
 	Subject   Subject `json:"subject"`
 	Simulated bool    `json:"simulated"`
@@ -196,16 +199,20 @@ type Metric struct {
 // from on the scale of d: the natural logarithm of the ratio of the two runs of a
 // block, positive is worse.
 type Detail struct {
-	N          int         `json:"n"`
-	SD         float64     `json:"sd_log"` // of d
-	Mean       float64     `json:"mean_log"`
-	L          float64     `json:"lower_log"`
-	U          float64     `json:"upper_log"`
-	Margin     float64     `json:"margin_log"`
-	P          float64     `json:"p_no_effect"` // two-sided
-	T          [2]float64  `json:"t_pct"`
-	BootT      *[2]float64 `json:"bootstrap_t_pct,omitempty"`
-	OneSided95 float64     `json:"one_sided_95_pct"`
+	N  int     `json:"n"`
+	SD float64 `json:"sd_log"` // of d
+	// SDUpper is the spread that a plan should reckon with: the 80 % upper limit of SD,
+	// or of the next campaign's where SDCampaigns of this host tell more than one.
+	SDUpper     float64     `json:"sd_upper_log,omitempty"`
+	SDCampaigns int         `json:"sd_campaigns,omitempty"`
+	Mean        float64     `json:"mean_log"`
+	L           float64     `json:"lower_log"`
+	U           float64     `json:"upper_log"`
+	Margin      float64     `json:"margin_log"`
+	P           float64     `json:"p_no_effect"` // two-sided
+	T           [2]float64  `json:"t_pct"`
+	BootT       *[2]float64 `json:"bootstrap_t_pct,omitempty"`
+	OneSided95  float64     `json:"one_sided_95_pct"`
 	// NotUsed: percentile and BCa intervals undercover at this n.
 	Percentile *[2]float64 `json:"percentile_not_used_pct,omitempty"`
 	BCa        *[2]float64 `json:"bca_not_used_pct,omitempty"`
@@ -240,6 +247,21 @@ type Advice struct {
 	IfObservedUpper int `json:"blocks_at_observed_effect_upper_spread"`
 	// Noise says where the spread comes from; empty for rates.
 	Noise string `json:"noise,omitempty"`
+}
+
+// Whole says what a new campaign of the same metrics would need: blocks for 90 % power
+// that all of them pass, simulated with the gate's rule and the residuals of this one;
+// zero: no number of blocks is enough.
+type Whole struct {
+	Metrics int `json:"metrics"`
+	// At the observed spreads, and at those that a plan should reckon with, if no
+	// metric has a true effect; and if each has its estimate.
+	IfZero          int `json:"blocks_if_no_effect"`
+	IfZeroUpper     int `json:"blocks_if_no_effect_upper_spread"`
+	IfObservedUpper int `json:"blocks_at_observed_effect_upper_spread"`
+	// Campaigns of this host that the upper spread comes from, this one included; 1:
+	// what it says holds if the host stays as quiet.
+	Campaigns int `json:"campaigns"`
 }
 
 // Pair is the two runs of one block.
