@@ -146,6 +146,17 @@ func TestPublishedComparisonsRenderAgain(t *testing.T) {
 // machinePath is a path below somebody's home or work directory.
 var machinePath = regexp.MustCompile(`(^|[^\w.}~-])/(home|root|work|Users|tmp)/\w`)
 
+// pathOf is the first such path. Most files have no such folder at all, which a search
+// for plain text sees ten times faster than the pattern.
+func pathOf(data []byte) string {
+	for _, folder := range []string{"/home/", "/root/", "/work/", "/Users/", "/tmp/"} {
+		if bytes.Contains(data, []byte(folder)) {
+			return string(machinePath.Find(data))
+		}
+	}
+	return ""
+}
+
 func TestPublishedCampaignsAreSmallAndNameNoMachine(t *testing.T) {
 	for _, dir := range publishedCampaigns(t) {
 		archive, err := os.ReadFile(filepath.Join(dir, results.ArchiveName))
@@ -155,12 +166,12 @@ func TestPublishedCampaignsAreSmallAndNameNoMachine(t *testing.T) {
 			if strings.HasSuffix(name, ".zst") {
 				data = unpack(t, data)
 			}
-			assert.Empty(t, string(machinePath.Find(data)), "%s: %s", dir, name)
+			assert.Empty(t, pathOf(data), "%s: %s", dir, name)
 		}
 		for _, name := range []string{"report.md", "verdict.json"} {
 			data, err := os.ReadFile(filepath.Join(dir, name))
 			require.NoError(t, err)
-			assert.Empty(t, string(machinePath.Find(data)), "%s: %s", dir, name)
+			assert.Empty(t, pathOf(data), "%s: %s", dir, name)
 		}
 	}
 }

@@ -132,7 +132,7 @@ func (r *run) meet(ctx context.Context) {
 	r.record.Server = r.server.Info()
 	r.prove("ready")
 	r.target = load.Target{
-		Dial: r.server.Dial, Host: "127.0.0.1", Model: r.record.Server.Model,
+		Dial: r.server.Dial, Host: r.server.Host(), Model: r.record.Server.Model,
 		Timeout: r.plan.Scenario.Client.RequestTimeout, Origin: time.Now().Add(-time.Millisecond),
 	}
 	if r.arm.Records() && r.starts() {

@@ -16,25 +16,29 @@ import (
 const Schema = 1
 
 // RulesVersion names the analysis rules (validity, statistics, verdict) of new
-// plans. It is part of the plan hash: the same scenario under other rules is
-// another plan.
+// plans, and those that every plan is judged by. It is part of the plan hash: the
+// same scenario under other rules is another plan.
 //
 // Rules 2 are rules 1 and the checks that came with new records: steps of the
 // wall clock, the profiler, foreign GPU processes, slices and idle arms of
 // interleaved runs, times of two kinds, and the size of the KV cache.
-const RulesVersion = "2"
+//
+// Rules 3 count what was given up and repeated, and let the worst attempt decide;
+// believe no number of a run that its requests give; compare the outputs of the
+// timed requests; adjust a FAIL for the number of metrics; and ask of a control
+// that it catches something.
+const RulesVersion = "3"
 
-// readable are the rules of the plans that this program can judge. Those of
-// rules 1 are judged with the checks of rules 2 as well: they find nothing where
-// the record that they look at was not made.
-var readable = []string{"1", RulesVersion}
+// readable are the rules of the plans that this program can judge, all of them by
+// rules 3: what their records lack is not looked for.
+var readable = []string{"1", "2", RulesVersion}
 
 // CheckRules refuses a plan of other analysis rules, and one that is to be judged
 // by a metric that is not in the table.
 func (p *Plan) CheckRules() error {
 	if !slices.Contains(readable, p.Rules) {
 		return fmt.Errorf("the plan was made under analysis rules %q, this tool has rules %s: use the one that made it, %s",
-			p.Rules, strings.Join(readable, " and "), p.Maker())
+			p.Rules, strings.Join(readable, ", "), p.Maker())
 	}
 	if metric, found := p.Scenario.UnknownPrimary(); found {
 		return fmt.Errorf("the plan is to be judged by %q, a metric that this tool does not gate: use the one that made it, %s", metric, p.Maker())

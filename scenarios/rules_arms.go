@@ -3,7 +3,6 @@ package scenarios
 import (
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strings"
 )
@@ -81,6 +80,7 @@ func checkArms(f *file, s *Scenario, known Known) {
 		checkEnv(f, s, path+".env", a.Env)
 		checkURL(f, s, path+".url", a.URL)
 	}
+	checkOneServer(f, s)
 }
 
 // givePatches replaces the patches of arms by those that were given.
@@ -113,12 +113,14 @@ func checkURL(f *file, s *Scenario, path, text string) {
 		return
 	}
 	attach := s.Engine.attached()
-	switch u, err := url.Parse(text); {
+	switch {
 	case attach && text == "":
 		f.rule(path, "missing: kind %s needs the endpoint of each arm", s.Engine.Kind)
-	case attach && (err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https"):
-		f.rule(path, "want an http or https address, got %s", quote(text))
-	case !attach && text != "":
+	case attach:
+		if _, err := Endpoint(text); err != nil {
+			f.rule(path, "%v", err)
+		}
+	case text != "":
 		kinds := kindsWith(func(c Capabilities) bool { return !c.Starts })
 		f.rule(path, "only kind %s takes addresses: the harness starts this server", kinds)
 	}

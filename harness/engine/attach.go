@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"net/url"
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
@@ -21,14 +20,11 @@ func (attachEngine) Describe(context.Context) (map[string]string, error) {
 }
 
 func (attachEngine) Start(ctx context.Context, spec Spec) (Server, error) {
-	u, err := url.Parse(spec.Arm.URL)
-	if err != nil || u.Scheme != "http" || u.Host == "" {
-		return nil, fmt.Errorf("url %q: want http://host:port", spec.Arm.URL)
+	addr, err := scenarios.Endpoint(spec.Arm.URL)
+	if err != nil {
+		return nil, fmt.Errorf("url %q: %w", spec.Arm.URL, err)
 	}
-	a := &attached{addr: u.Host}
-	if u.Port() == "" {
-		a.addr = net.JoinHostPort(u.Hostname(), "80")
-	}
+	a := &attached{addr: addr}
 	models, err := servedModels(ctx, a)
 	if err != nil {
 		return nil, fmt.Errorf("%s does not answer: %w", spec.Arm.URL, err)
@@ -52,6 +48,7 @@ func (a *attached) Dial(ctx context.Context) (net.Conn, error) {
 	return d.DialContext(ctx, "tcp", a.addr)
 }
 
+func (a *attached) Host() string                    { return a.addr }
 func (a *attached) Info() results.Server            { return a.info }
 func (a *attached) Prove(when string) results.Proof { return results.Proof{When: when} }
 func (a *attached) CPUSeconds() map[string]float64  { return nil }

@@ -32,6 +32,8 @@ type Spec struct {
 type Server interface {
 	// Dial opens a connection to the server.
 	Dial(ctx context.Context) (net.Conn, error)
+	// Host is the Host header of its requests: a gateway may choose by it.
+	Host() string
 	// Info is what is known about the server; Proofs and Stop are left empty.
 	Info() results.Server
 	// Prove looks at the listening sockets. when names the moment.

@@ -86,6 +86,9 @@ func (p *process) own(cmd *exec.Cmd, started chan<- error) {
 	close(p.done)
 }
 
+// Host is where every server that the harness starts listens.
+func (p *process) Host() string { return "127.0.0.1" }
+
 // Dial opens a connection to the server's port.
 func (p *process) Dial(ctx context.Context) (net.Conn, error) {
 	var d net.Dialer

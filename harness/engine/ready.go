@@ -105,7 +105,7 @@ func get(ctx context.Context, s Server, path string) ([]byte, error) {
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://server"+path, nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.Host()+path, nil)
 	if err != nil {
 		return nil, err
 	}

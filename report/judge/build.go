@@ -100,6 +100,7 @@ func (q *question) answer() *view.View {
 	v.Comparisons = q.compare(in, merged(general))
 	v.Causes = tellCauses(in, v.Comparisons)
 	q.conclude(in, v, aaOpen)
+	q.rememberRules(in, v, aaOpen)
 	return v
 }
 
@@ -107,7 +108,7 @@ func (q *question) answer() *view.View {
 func (q *question) describe(in *accept.Accepted) *view.View {
 	c, s := q.campaign, in.Scenario
 	v := &view.View{
-		Schema: view.VerdictSchema, Kind: "verdict", Tool: q.tool, Rules: c.Plan.Rules,
+		Schema: view.VerdictSchema, Kind: "verdict", Tool: q.tool, Rules: results.RulesVersion,
 		Finished: c.Complete, Simulated: s.Engine.Kind.Capabilities().Simulated,
 		Thinned: len(c.Thinned), Notes: slices.Clone(q.notes), AA: q.near.AA, Earlier: q.near.Earlier,
 		Subject: evidence.Subject(c, q.runs), Reproduce: evidence.Reproduce(c.Plan), Environment: evidence.Environment(q.runs),

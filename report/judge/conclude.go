@@ -19,7 +19,7 @@ import (
 func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 	q.note(in.Scenario, v)
 	if !v.Finished {
-		v.ErrorRate = rates.Words(v.Result, in.Scenario, q.alpha)
+		v.ErrorRate = q.errorRate(v)
 		q.unfinished(v)
 		return
 	}
@@ -34,7 +34,7 @@ func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 		v.Result = view.NewResult(stat.Inconclusive, view.ReasonAA)
 	}
 	v.ExitCode = view.ExitCodeOf(v.Verdict)
-	v.ErrorRate = rates.Words(v.Result, in.Scenario, q.alpha)
+	v.ErrorRate = q.errorRate(v)
 	q.warn(in, v, gating)
 	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence, level: 2 * q.alpha}
 	say(v, w.sentence())
@@ -54,10 +54,20 @@ func (q *question) warn(in *accept.Accepted, v *view.View, gating []*view.Compar
 	for _, c := range gating {
 		lines = append(lines, evidence.Covariates(in, c))
 	}
-	if v.Is(stat.Pass, "") {
+	if v.Is(stat.Pass, "") && restarts(in.Scenario) {
 		lines = append(lines, rates.Robustness(gating))
 	}
 	v.Notes = append(v.Notes, slices.DeleteFunc(lines, func(s string) bool { return s == "" })...)
+}
+
+// errorRate is the stated error of the verdict; none without restarts, whose spread is
+// not sampled then.
+func (q *question) errorRate(v *view.View) string {
+	s := &q.campaign.Plan.Scenario
+	if !restarts(s) {
+		return ""
+	}
+	return rates.Words(v.Result, s, q.alpha)
 }
 
 // say sets the sentence, which never hides what engine it is about.
@@ -126,7 +136,7 @@ var openFirst = []view.Reason{view.ReasonUnadjusted}
 // these have a new reason to doubt it, ended rightly.
 func (q *question) earlyStop(in *accept.Accepted, v *view.View, gating []*view.Comparison) {
 	n := v.Blocks
-	if v.NewInRules3() && olderRules(in.Campaign.Plan.Rules) {
+	if !v.Reason.Since(in.Campaign.Plan.Rules) {
 		return
 	}
 	if q.past || n.Valid == n.Planned || n.Analysed == 0 || v.Verdict == stat.Pass || v.Verdict == stat.Fail {
@@ -138,9 +148,6 @@ func (q *question) earlyStop(in *accept.Accepted, v *view.View, gating []*view.C
 	}
 	v.Result = overall(gating)
 }
-
-// olderRules reports whether a plan was made under rules 1 or 2.
-func olderRules(rules string) bool { return rules == "1" || rules == "2" }
 
 func (q *question) unfinished(v *view.View) {
 	v.ExitCode, v.Text = view.ExitUnfinished, v.Headline()
@@ -154,13 +161,18 @@ func (q *question) unfinished(v *view.View) {
 	v.Next = []string{"opbench resume " + view.ShellWord(v.Subject.Campaign) + " goes on where it stopped"}
 }
 
+// restarts reports whether every run had a server of its own. If not, the blocks
+// repeat the one pair that was drawn, and say nothing of how starts differ.
+func restarts(s *scenarios.Scenario) bool { return s.Engine.Kind.Capabilities().Starts }
+
 // note collects what the first lines must say.
 func (q *question) note(s *scenarios.Scenario, v *view.View) {
 	if v.Simulated {
 		v.Notes = append(v.Notes, "SIMULATED ENGINE: these numbers are evidence about the tool, never about vLLM")
 	}
-	if !s.Engine.Kind.Capabilities().Starts {
-		v.Notes = append(v.Notes, "attached endpoints: someone else starts the servers, restarts are not controlled")
+	if !restarts(s) {
+		v.Notes = append(v.Notes, "attached endpoints: someone else starts the servers, restarts are not controlled, "+
+			"so what is said holds for these processes, and no error rate is known: the next start of the same server may differ by more")
 	}
 	switch s.Purpose {
 	case scenarios.Correctness:

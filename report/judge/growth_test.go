@@ -41,7 +41,9 @@ func TestGrowthWithinRuns(t *testing.T) {
 		}
 		require.NotNil(t, single)
 		assert.Equal(t, grows, single.Flagged, "%+v", *single)
-		assert.Equal(t, grows, strings.Contains(render.GrowthLine(&v.Comparisons[0]), "GROWS: TPOT p50, single +"), render.GrowthLine(&v.Comparisons[0]))
+		said := trial.OneLine(text(t, v))
+		assert.Equal(t, grows, strings.Contains(said, "GROWS: TPOT p50, single +"), said)
+		assert.Equal(t, !grows, strings.Contains(said, "no effect that grows within runs"), said)
 	}
 }
 
@@ -52,6 +54,13 @@ func TestBinMedians(t *testing.T) {
 		values = append(values, float64(i))
 	}
 	assert.Equal(t, []float64{1, 4, 7, 10, 13, 16, 19, 22, 25, 28}, binMedians(values))
+}
+
+func text(t *testing.T, v *view.View) string {
+	t.Helper()
+	var out strings.Builder
+	require.NoError(t, render.WriteText(&out, v))
+	return out.String()
 }
 
 // built loads and judges a run directory.

@@ -431,3 +431,22 @@ func TestGoodput(t *testing.T) {
 		assert.Contains(t, forms.Render(t, v, form.Write), "goodput", form.Extension)
 	}
 }
+
+// A goodput that falls to nothing has no ratio. Its row stays, with both values:
+// whoever reads the report would else take it for unchanged.
+func TestGoodputOfZeroKeepsItsRow(t *testing.T) {
+	t.Parallel()
+	tr := trial.New(t, 6)
+	tr.Scenario.Phases[0].Goodput.TTFT = 90 * time.Millisecond // the baseline takes 83, the candidate 100
+	tr.Effect["ttft"] = 0.2
+	tr.Edit = func(r *trial.Recorded) {
+		r.Run.Phases[0].Metrics["goodput"] = map[string]float64{"off": 100, "on": 0}[r.Run.Key.Arm]
+	}
+	v := forms.Build(t, tr.Write(t.TempDir()))
+	require.NotEqual(t, stat.Invalid, v.Verdict, v.Sentence)
+	text := trial.OneLine(forms.Render(t, v, render.WriteText))
+	assert.Contains(t, text, "goodput 100.0 % → 0 % (effect undefined)")
+	for _, form := range forms.Forms[1:] {
+		assert.Contains(t, forms.Render(t, v, form.Write), "undefined", form.Extension)
+	}
+}

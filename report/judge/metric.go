@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/aituner/opprof/report/judge/accept"
 	"github.com/aituner/opprof/report/judge/evidence"
 	"github.com/aituner/opprof/report/judge/rates"
@@ -26,7 +28,7 @@ func (q *question) metric(in *accept.Accepted, c *view.Comparison, phase string,
 	}
 	if missing != nil {
 		x.decide(view.ReasonValueMissing, missing)
-		return out, false
+		return out, !primary && x.undefined(in, c, phase, missing)
 	}
 	out.Baseline, out.Candidate = geometricMeans(out.Pairs)
 	opt := q.options(in, c)
@@ -45,6 +47,28 @@ func (q *question) metric(in *accept.Accepted, c *view.Comparison, phase string,
 		q.diagnose(in, c, phase, x, opt)
 	}
 	return out, true
+}
+
+// undefined keeps what was measured of a metric without an effect, and reports
+// whether anything was.
+func (m *measured) undefined(in *accept.Accepted, c *view.Comparison, phase string, why error) bool {
+	m.Pairs, m.Remarks, m.Undefined = nil, nil, why.Error()
+	m.Baseline, m.Candidate = plainMean(in, c.Baseline, phase, m.Name), plainMean(in, c.Candidate, phase, m.Name)
+	return m.Baseline != nil || m.Candidate != nil
+}
+
+// plainMean is that over the runs of an arm which have the metric, nil if none has.
+func plainMean(in *accept.Accepted, arm, phase, name string) *float64 {
+	var values []float64
+	for i := range in.Blocks {
+		if v, has := in.Blocks[i].Runs[arm].Values[phase][name]; has {
+			values = append(values, v)
+		}
+	}
+	if values == nil {
+		return nil
+	}
+	return view.Finite(floats.Sum(values) / float64(len(values)))
 }
 
 // pair fills in the two runs of every block, or says which value is missing.
@@ -169,6 +193,9 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 	}
 }
 
+// notEqual is said of equal arms that were not shown to be equal.
+const notEqual = "UNDERPOWERED"
+
 // equivalence states whether equal arms were shown to be equal. In an A/A
 // comparison nothing less is a PASS, and nothing is a FAIL: arms that are equal
 // can't cost anything, that they differ is bias.
@@ -177,7 +204,7 @@ func (q *question) equivalence(m *measured) {
 		m.Equivalence = "equal within " + view.Plain(m.MarginPct) + " %"
 		return
 	}
-	m.Equivalence = "UNDERPOWERED"
+	m.Equivalence = notEqual
 	m.Advice = q.advice(m)
 	if m.Verdict == stat.Pass || m.Verdict == stat.Fail {
 		m.Result = view.NewResult(stat.Inconclusive, "")

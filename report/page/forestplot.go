@@ -43,7 +43,8 @@ type forestMark struct {
 	From, To, At    string
 	Tone            stat.Verdict
 	Word            string // the verdict
-	Marker          string // path of the estimate's shape
+	Marker          string // path of the estimate's shape; "" if it lies beyond an edge
+	Arrows          []edgeArrow
 	Margin          float64
 	LowerText       string
 	EffectText      string
@@ -65,7 +66,7 @@ func newForestPlot(c *view.Comparison, index int) *forestPlot {
 		Ticks:      percentTicks(a, 6),
 	}
 	if slices.ContainsFunc(rows, a.Cuts) {
-		p.Cut = render.GoesOn
+		p.Cut = "arrow: " + render.GoesOn
 	}
 	top := forestTop
 	for i, r := range rows {
@@ -73,17 +74,36 @@ func newForestPlot(c *view.Comparison, index int) *forestPlot {
 			p.Heads = append(p.Heads, forestName{r.Phase, top, top + 15})
 			top += forestHead
 		}
-		p.Rows = append(p.Rows, forestMark{
+		mark := forestMark{
 			Name: r.Label, Label: r.Label + " · " + r.Phase, Text: view.Percent(r.Upper, r.Limit) + " " + r.Word,
 			MaskY: top, TextY: top + 14, Y: top + 29, From: share(a.At(r.Lower)), To: share(a.At(r.Upper)), At: share(a.At(r.Effect)),
 			Tone: r.Tone, Word: r.Word, Marker: markers[r.Tone], Margin: r.Limit,
 			LowerText: view.Percent(r.Lower, r.Limit), EffectText: view.Percent(r.Effect, r.Limit), UpperText: view.Percent(r.Upper, r.Limit),
-		})
+			Arrows: forestArrows(a, r.Lower, r.Upper),
+		}
+		if a.Beyond(r.Effect) != 0 {
+			mark.Marker = ""
+		}
+		p.Rows = append(p.Rows, mark)
 		top += forestRowHeight
 	}
 	p.Base = top
 	p.Height = p.Base + 22
 	return p
+}
+
+// edgeArrow points over an edge of a plot, beyond which something goes on.
+type edgeArrow struct{ X, Path string }
+
+// forestArrows are those of an interval that does not fit.
+func forestArrows(a render.Axis, lower, upper float64) (arrows []edgeArrow) {
+	if a.Beyond(lower) < 0 {
+		arrows = append(arrows, edgeArrow{"0%", "M0,0L7,-5V5z"})
+	}
+	if a.Beyond(upper) > 0 {
+		arrows = append(arrows, edgeArrow{"100%", "M0,0L-7,-5V5z"})
+	}
+	return arrows
 }
 
 // percentTicks keeps the labels at the ends inside the image.

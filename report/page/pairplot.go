@@ -2,6 +2,7 @@ package page
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/aituner/opprof/report/render"
 	"github.com/aituner/opprof/report/stat"
@@ -22,6 +23,8 @@ type pairPlot struct {
 	Height      int
 	Zero, Limit string // y in pixels
 	LimitLabel  string
+	Ticks       []guide // the other lines of the axis
+	Beyond      bool    // a dot is an arrow
 	Dots        []pairDot
 	Metric      view.Metric
 }
@@ -33,6 +36,8 @@ type pairDot struct {
 	First  string // style class: baseline-first, candidate-first
 	Block  string
 	Label  string // block number below the axis, where there is room
+	Value  string // of a block beyond the edge, which is drawn as an arrow
+	ValueY string
 }
 
 func newPairPlots(c *view.Comparison, index int) (out []pairPlot) {
@@ -50,23 +55,66 @@ func newPairPlot(m view.Placed, id string) pairPlot {
 		effects = append(effects, p.Effect)
 	}
 	a := render.AxisOf(m.MarginPct, effects...)
-	y := func(x float64) string {
-		return fmt.Sprintf("%.1f", pairTop+(1-a.At(x))*(pairHeight-pairTop-pairBottom))
-	}
 	plot := pairPlot{
-		ID: id, Name: m.Label + " · " + m.Phase, Height: pairHeight, Zero: y(0), Limit: y(m.MarginPct),
-		LimitLabel: view.Plain(m.MarginPct) + " %", Metric: *m.Metric,
+		ID: id, Name: m.Label + " · " + m.Phase, Height: pairHeight, Zero: pixel(pairY(a, 0)), Limit: pixel(pairY(a, m.MarginPct)),
+		LimitLabel: view.Plain(m.MarginPct) + " %", Ticks: pairTicks(a, m.MarginPct), Metric: *m.Metric,
 	}
 	for i, p := range m.Pairs {
-		dot := pairDot{X: share(pairGutter + (1-pairGutter)*(float64(i)+0.5)/float64(len(m.Pairs))), Y: y(p.Effect), Block: p.Block}
-		dot.Marker, dot.First = markers[stat.Pass], "baseline-first"
-		if !p.BaselineFirst {
-			dot.Marker, dot.First = markers[stat.Inconclusive], "candidate-first"
-		}
+		dot := newPairDot(a, p)
+		dot.X = share(pairGutter + (1-pairGutter)*(float64(i)+0.5)/float64(len(m.Pairs)))
 		if every := 1 + (len(m.Pairs)-1)/10; i%every == 0 {
 			dot.Label = fmt.Sprint(i + 1)
 		}
+		plot.Beyond = plot.Beyond || dot.Value != ""
 		plot.Dots = append(plot.Dots, dot)
 	}
 	return plot
+}
+
+// pairY is the height of an effect in pixels from the top.
+func pairY(a render.Axis, x float64) float64 {
+	return pairTop + (1-a.At(x))*(pairHeight-pairTop-pairBottom)
+}
+
+func pixel(y float64) string { return fmt.Sprintf("%.1f", y) }
+
+// newPairDot gives a block its shape and height. What lies beyond the axis is an
+// arrow with its value: two such blocks would else look alike.
+func newPairDot(a render.Axis, p view.Pair) pairDot {
+	y := pairY(a, p.Effect)
+	dot := pairDot{Y: pixel(y), Block: p.Block, Marker: markers[stat.Pass], First: "baseline-first"}
+	if !p.BaselineFirst {
+		dot.Marker, dot.First = markers[stat.Inconclusive], "candidate-first"
+	}
+	switch side := a.Beyond(p.Effect); side {
+	case 1:
+		dot.Marker, dot.ValueY = "M0,-7L6,4H-6z", pixel(y+17)
+	case -1:
+		dot.Marker, dot.ValueY = "M0,7L6,-4H-6z", pixel(y-9)
+	default:
+		return dot
+	}
+	dot.Value = fmt.Sprintf("%+.0f %%", p.Effect)
+	return dot
+}
+
+// leastApart is the distance in pixels at which the numbers of two lines can be
+// read.
+const leastApart = 13
+
+// pairTicks are the round percentages of the axis whose numbers do not touch those
+// of zero and of the margin.
+func pairTicks(a render.Axis, margin float64) (ticks []guide) {
+	taken := []float64{pairY(a, 0) + 9, pairY(a, margin) - 8} // where their numbers stand
+	for _, x := range a.Ticks(4) {
+		y := pairY(a, x)
+		free := x != 0 && x != margin
+		for _, other := range taken {
+			free = free && math.Abs(y-other) >= leastApart
+		}
+		if free {
+			ticks = append(ticks, guide{pixel(y), view.Plain(x) + " %"})
+		}
+	}
+	return ticks
 }

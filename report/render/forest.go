@@ -52,11 +52,23 @@ func (a Axis) At(x float64) float64 {
 	return min(1, max(0, (x-a.Lo)/(a.Hi-a.Lo)))
 }
 
-// GoesOn belongs to the key of a plot that cuts an interval.
-const GoesOn = "an interval that reaches an edge goes on beyond it"
+// GoesOn belongs to the key of a plot that cuts something off.
+const GoesOn = "goes on beyond the edge"
+
+// Beyond says on which side of the axis a value lies: -1 left of it, 1 right of it,
+// 0 on it.
+func (a Axis) Beyond(x float64) int {
+	switch {
+	case x < a.Lo:
+		return -1
+	case x > a.Hi:
+		return 1
+	}
+	return 0
+}
 
 // Cuts reports whether a part of the interval lies outside.
-func (a Axis) Cuts(r forestRow) bool { return r.Lower < a.Lo || r.Upper > a.Hi }
+func (a Axis) Cuts(r forestRow) bool { return a.Beyond(r.Lower) < 0 || a.Beyond(r.Upper) > 0 }
 
 // Ticks are round percentages on the axis, about n of them.
 func (a Axis) Ticks(n int) []float64 {
@@ -87,30 +99,44 @@ func ForestAxis(rows []forestRow) Axis {
 const forestColumns = 48
 
 // asciiForest draws zero as ':', the margin as '|', an interval as '=' and the
-// estimate as 'o'.
+// estimate as 'o'; '<' and '>' stand where something lies beyond the edge. The last
+// lines are the axis and the key.
 func asciiForest(c *view.Comparison) []string {
 	rows := ForestRows(c)
 	if len(rows) == 0 {
 		return nil
 	}
 	a := ForestAxis(rows)
-	column := func(x float64) int { return int(math.Round(a.At(x) * (forestColumns - 1))) }
 	var out []string
 	for _, r := range rows {
-		line := []byte(strings.Repeat(" ", forestColumns))
-		line[column(0)], line[column(r.Limit)] = ':', '|'
-		for k := column(r.Lower); k <= column(r.Upper); k++ {
-			line[k] = '='
-		}
-		line[column(r.Effect)] = 'o'
 		// Backquotes could end the code block that this stands in.
 		name := strings.ReplaceAll(view.Clean(r.Label+", "+r.Phase), "`", "'")
-		out = append(out, pad(Cut(name, 27), 28)+string(line)+" "+r.Word)
+		out = append(out, pad(Cut(name, 27), 28)+asciiRow(a, r)+" "+r.Word)
 	}
+	lo, hi := view.Percent(a.Lo, view.NoMargin), view.Percent(a.Hi, view.NoMargin)
 	key := fmt.Sprintf("worse is to the right   : 0   | %s %%   o estimate   = interval", view.Plain(rows[0].Limit))
-	out = append(out, pad("", 28)+key)
+	out = append(out, pad("", 28)+lo+strings.Repeat(" ", forestColumns-len(lo)-len(hi))+hi, pad("", 28)+key)
 	if slices.ContainsFunc(rows, a.Cuts) {
-		out = append(out, pad("", 28)+GoesOn)
+		out = append(out, pad("", 28)+"< > "+GoesOn)
 	}
 	return out
+}
+
+func asciiRow(a Axis, r forestRow) string {
+	column := func(x float64) int { return int(math.Round(a.At(x) * (forestColumns - 1))) }
+	line := []byte(strings.Repeat(" ", forestColumns))
+	line[column(0)], line[column(r.Limit)] = ':', '|'
+	for k := column(r.Lower); k <= column(r.Upper); k++ {
+		line[k] = '='
+	}
+	line[column(r.Effect)] = 'o'
+	for _, x := range []float64{r.Lower, r.Effect, r.Upper} {
+		switch a.Beyond(x) {
+		case -1:
+			line[0] = '<'
+		case 1:
+			line[forestColumns-1] = '>'
+		}
+	}
+	return string(line)
 }

@@ -131,7 +131,7 @@ func phaseTable(v *view.View, c *view.Comparison, p view.Phase, primary bool) st
 			bounds = "<sub>" + bounds + "</sub>"
 		}
 		m.f("| %s | %s | %s | %s | %s | %s | %s |\n", md(x.Label), view.Amount(x.Baseline, x.Unit), view.Amount(x.Candidate, x.Unit),
-			md(view.MaybePercent(x.Effect, x.MarginPct)), bounds, margin, verdict)
+			md(view.EffectOf(&x, x.MarginPct)), bounds, margin, verdict)
 	}
 	if m.Len() > 0 {
 		m.f("\n")
@@ -219,10 +219,8 @@ func (*markdown) validity(v *view.View) string {
 		for _, line := range append(append([]string{}, c.Notes...), c.Comments()...) {
 			m.f("- %s%s\n", of, md(line))
 		}
-		for _, line := range []string{c.Identity, LagLine(&c), OrderLine(&c)} {
-			if line != "" {
-				m.f("- %s%s\n", of, md(line))
-			}
+		if c.Identity != "" {
+			m.f("- %s%s\n", of, md(c.Identity))
 		}
 	}
 	for _, c := range v.ListedCauses() {
@@ -246,11 +244,8 @@ func (*markdown) secondary(v *view.View) string {
 		if s := cpuLine(c.CPU); s != "" {
 			m.f("- %sCPU seconds%s: %s\n", lead(v, &c), simulatedMark(v), md(s))
 		}
-		if c.Stalls != nil {
-			m.f("- %sstalls: %s\n", lead(v, &c), md(view.StallLine(&c)))
-		}
-		if s := GrowthLine(&c); s != "" {
-			m.f("- %swithin runs: %s\n", lead(v, &c), md(s))
+		for _, d := range Diagnostics(&c) {
+			m.f("- %s%s: %s\n", lead(v, &c), strings.ToLower(d.Title), md(d.Text))
 		}
 	}
 	for _, r := range v.Recorders {

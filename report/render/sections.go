@@ -92,5 +92,5 @@ func (m *markdown) again(v *view.View) {
 	if v.ErrorRate != "" {
 		m.f("Error rate: %s.\n\n", md(v.ErrorRate))
 	}
-	m.f("<sub>opbench %s · rules %s · %s</sub>\n", md(v.Tool), md(v.Rules), md(v.Subject.Campaign))
+	m.f("<sub>opbench %s · rules %s · %s</sub>\n", md(v.Tool), md(v.RulesLine()), md(v.Subject.Campaign))
 }

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -218,7 +217,7 @@ func (t textWriter) phase(v *view.View, c *view.Comparison, p view.Phase) {
 	var also []string
 	for _, m := range p.Metrics {
 		if !m.Primary && !view.IsCore(m.Name) {
-			also = append(also, fmt.Sprintf("%s %s (%s)", m.Label, view.Amount(m.Candidate, m.Unit), view.MaybePercent(m.Effect, view.NoMargin)))
+			also = append(also, alsoMeasured(&m))
 			continue
 		}
 		margin, verdict := view.Plain(m.MarginPct)+" %", m.Word()
@@ -237,22 +236,27 @@ func (t textWriter) phase(v *view.View, c *view.Comparison, p view.Phase) {
 	}
 }
 
+// alsoMeasured is a metric in the list of those without a row.
+func alsoMeasured(m *view.Metric) string {
+	if m.Undefined != "" {
+		return fmt.Sprintf("%s %s → %s (effect undefined)", m.Label, view.Amount(m.Baseline, m.Unit), view.Amount(m.Candidate, m.Unit))
+	}
+	return fmt.Sprintf("%s %s (%s)", m.Label, view.Amount(m.Candidate, m.Unit), view.MaybePercent(m.Effect, view.NoMargin))
+}
+
 // beside shows what stands next to the metrics of a comparison.
 func (t textWriter) beside(c *view.Comparison) {
 	if s := cpuLine(c.CPU); s != "" {
 		t.item("CPU", s)
 	}
-	if c.Stalls != nil {
-		t.item("stalls", view.StallLine(c))
+	list := Diagnostics(c)
+	for _, d := range list {
+		if d.Telling {
+			t.item(d.Label, d.Text)
+		}
 	}
-	if s := GrowthLine(c); s != "" {
-		t.item("within", s)
-	}
-	if s := LagLine(c); s != "" {
-		t.item("lag", s)
-	}
-	if s := OrderLine(c); s != "" {
-		t.item("order", s)
+	if s := Quiet(list); s != "" {
+		t.item("fine", s)
 	}
 	if c.Identity != "" {
 		t.item("outputs", strings.TrimPrefix(c.Identity, "outputs "))
@@ -266,46 +270,4 @@ func cpuLine(rows []view.CPU) string {
 			view.Significant(r.Baseline), view.Significant(r.Candidate), view.MaybePercent(r.Effect, view.NoMargin)))
 	}
 	return strings.Join(parts, " · ")
-}
-
-func LagLine(c *view.Comparison) string {
-	var parts []string
-	for _, l := range c.ProbeLag {
-		parts = append(parts, fmt.Sprintf("%s %s %s %% [%s, %s]", l.Phase, l.Of, view.Hundredths(l.MeanPct), view.Hundredths(l.Lower), view.Hundredths(l.Upper)))
-	}
-	if parts == nil {
-		return ""
-	}
-	return "bias by the client's own lateness, 99 %: " + strings.Join(parts, " · ")
-}
-
-func OrderLine(c *view.Comparison) string {
-	var largest *view.Metric
-	for _, p := range c.Primaries() {
-		if p.Detail == nil || p.Detail.OrderPct == nil {
-			continue
-		}
-		if largest == nil || math.Abs(*p.Detail.OrderPct) > math.Abs(*largest.Detail.OrderPct) {
-			largest = p.Metric
-		}
-	}
-	if largest == nil {
-		return ""
-	}
-	return fmt.Sprintf("largest effect of which arm ran first %s (%s)", view.Percent(*largest.Detail.OrderPct, view.NoMargin), largest.Label)
-}
-
-func GrowthLine(c *view.Comparison) string {
-	var parts []string
-	for _, g := range c.Growth {
-		part := fmt.Sprintf("%s, %s %s (p = %.2g)", g.Metric, g.Phase, view.Percent(g.Pct, view.NoMargin), g.P)
-		if g.Flagged {
-			part = "GROWS: " + part
-		}
-		parts = append(parts, part)
-	}
-	if parts == nil {
-		return ""
-	}
-	return "effect at the end of a run minus that at its beginning: " + strings.Join(parts, " · ")
 }

@@ -119,7 +119,7 @@ func (t textWriter) context(v *view.View) {
 		t.item("error", v.ErrorRate)
 	}
 	t.item("again", v.Reproduce)
-	t.item("tool", fmt.Sprintf("opbench %s, rules %s, campaign %s", v.Tool, v.Rules, v.Subject.Campaign))
+	t.item("tool", fmt.Sprintf("opbench %s, rules %s, campaign %s", v.Tool, v.RulesLine(), v.Subject.Campaign))
 }
 
 // shortFact is the length up to which facts share a paragraph. Longer ones that

@@ -1,7 +1,5 @@
 package view
 
-import "github.com/aituner/opprof/report/stat"
-
 // Reason says in a few words what a result rests on other than its metrics. The
 // rules of package validity are reasons too, with spaces for their hyphens.
 type Reason string
@@ -24,14 +22,6 @@ const (
 	ReasonChecks     Reason = "checks"  // a correctness campaign
 	ReasonControl    Reason = "control" // a positive control: noticed, or not shown
 )
-
-// newInRules3 are the reasons that rules 1 and 2 did not have.
-var newInRules3 = map[Reason]bool{ReasonUnadjusted: true}
-
-// NewInRules3 reports whether rules 1 and 2 could not give this result.
-func (r Result) NewInRules3() bool {
-	return newInRules3[r.Reason] || r.Is(stat.Inconclusive, ReasonControl)
-}
 
 // Reasons of an INVALID that the report finds beside the rules.
 const (
@@ -61,3 +51,9 @@ const (
 	ReasonNotAnalysable   Reason = "not analysable"
 	ReasonTooFewBlocks    Reason = "too few blocks"
 )
+
+// newInRules3 are the reasons that rules 3 brought.
+var newInRules3 = map[Reason]bool{ReasonUnadjusted: true}
+
+// Since reports whether a reason is one of the rules of that version.
+func (r Reason) Since(rules string) bool { return rules >= "3" || !newInRules3[r] }

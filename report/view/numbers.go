@@ -112,6 +112,14 @@ func MaybePercent(x *float64, margin float64) string {
 	return Percent(*x, margin)
 }
 
+// EffectOf is the effect of a metric, or that there is none to speak of.
+func EffectOf(m *Metric, margin float64) string {
+	if m.Undefined != "" {
+		return "undefined"
+	}
+	return MaybePercent(m.Effect, margin)
+}
+
 // Interval formats a two-sided interval in percent.
 func Interval(lower, upper *float64, margin float64) string {
 	if lower == nil || upper == nil {

@@ -16,7 +16,9 @@ type View struct {
 	Schema int    `json:"schema"`
 	Kind   string `json:"kind"` // "verdict"
 	Tool   string `json:"tool"`
-	Rules  string `json:"rules"`
+	Rules  string `json:"rules"` // that it was judged by
+	// Planned is there for a plan of earlier rules.
+	Planned *Planned `json:"planned,omitempty"`
 
 	// Result is empty while a campaign is unfinished; its text is UNFINISHED then.
 	Result
@@ -68,6 +70,21 @@ type View struct {
 	// Measured is what the runs gave, for databases of measurements; absent before
 	// the end.
 	Measured *Measured `json:"measured,omitempty"`
+}
+
+// Planned are the rules that a plan was made under, and the result under these; that
+// is empty before the end.
+type Planned struct {
+	Rules string `json:"rules"`
+	Result
+}
+
+// RulesLine names the rules of a verdict.
+func (v *View) RulesLine() string {
+	if v.Planned == nil {
+		return v.Rules
+	}
+	return v.Rules + ", planned under " + v.Planned.Rules
 }
 
 // Subject says what was measured.
@@ -193,6 +210,10 @@ type Metric struct {
 	Pairs   []Pair       `json:"pairs,omitempty"`
 	Hosts   *HostEffects `json:"by_host,omitempty"` // of a campaign on several
 	Remarks []string     `json:"remarks,omitempty"`
+	// Undefined says why a metric that is not primary has values and no effect: a
+	// zero, or none in some run. Baseline and Candidate are then plain means of
+	// what there is.
+	Undefined string `json:"undefined,omitempty"`
 }
 
 // Detail holds the parts of an interval, in percent, and what they were computed

@@ -118,6 +118,8 @@ func (s *inProcess) serve() {
 	go s.http.Serve(s.pipe)
 }
 
+func (s *inProcess) Host() string { return "127.0.0.1" }
+
 func (s *inProcess) Dial(ctx context.Context) (net.Conn, error) { return s.pipe.Dial(ctx, "", "") }
 func (s *inProcess) Info() results.Server                       { return s.info }
 func (s *inProcess) LogFindings() []results.LogLine             { return s.seen.Findings() }

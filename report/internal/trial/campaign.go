@@ -51,9 +51,9 @@ type Trial struct {
 	// silent leaves the looks out of the ledger.
 	Silent bool
 	Pilot  *results.Pilot
+	Rules  string // of the plan
 	// slower slows a run by a d of its own.
 	Slower func(results.Key) float64
-	Rules  string // of the plan; "": today's
 }
 
 // Recorded is everything of one run.
@@ -92,7 +92,7 @@ func fixed(n int) scenarios.Dist { return scenarios.Dist{Kind: "fixed", Value: n
 
 func New(t *testing.T, blocks int) *Trial {
 	return &Trial{
-		T: t, Scenario: overheadScenario(blocks), file: "paired.yaml", hash: hashText("plan"), Noise: 0.004,
+		T: t, Scenario: overheadScenario(blocks), file: "paired.yaml", hash: hashText("plan"), Rules: results.RulesVersion, Noise: 0.004,
 		Start: time.Date(2026, 12, 4, 9, 0, 0, 0, time.UTC), Effect: map[string]float64{"ttft": 0.004, "tpot": 0.003},
 	}
 }
@@ -104,11 +104,8 @@ func hashText(s string) string {
 
 func (tr *Trial) Plan() *results.Plan {
 	p := &results.Plan{
-		Schema: results.Schema, Kind: "plan", Tool: "test", Rules: results.RulesVersion, ScenarioFile: tr.file,
+		Schema: results.Schema, Kind: "plan", Tool: "test", Rules: tr.Rules, ScenarioFile: tr.file,
 		Scenario: tr.Scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Pilot: tr.Pilot, Hash: tr.hash,
-	}
-	if tr.Rules != "" {
-		p.Rules = tr.Rules
 	}
 	for _, a := range tr.Scenario.Arms {
 		p.Patches[a.Patch] = ""
