@@ -35,9 +35,9 @@ func (a *app) controlCommand() *cobra.Command {
 candidate is slowed down: TPOT p50, and TTFT p50 where it is primary, shall rise
 by 5 to 6 %. Then it runs the campaign with these values, as run does.
 
-Exit code 0: none of the metrics that the slowdown reached passes. 10: one of them
-passes all the same, "not sensitive here", and cannot be primary. 11 is not
-used; 12 to 14 as for run. After code 14 in the pilot, the same command goes on.`,
+Exit code 0: in every phase a metric caught the slowdown, and none that it reached
+passes. 10: one of them passes all the same, "not sensitive here", and cannot be
+primary. 11: in some phase nothing caught it. 12 to 14 as for run. After code 14 in the pilot, the same command goes on.`,
 		Example: "opbench control scenarios/positive-control.yaml", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			s, text, err := loadScenario(args[0])

@@ -21,7 +21,7 @@ type powerFlags struct {
 	sd, cv, effects           []string
 	margin, confidence, power string
 	blocks                    []int
-	arms                      int
+	arms, metrics             int
 	html                      string
 	asJSON                    bool
 }
@@ -33,11 +33,11 @@ func (a *app) powerCommand() *cobra.Command {
 		Long: `power says how likely a campaign is to pass, by its number of blocks, and how
 many blocks it needs. The spreads come from a run directory with equal arms
 (opbench aa), or are given: --sd is the standard deviation of a block's log ratio,
---cv the coefficient of variation of single runs. It is the power of the t bound;
-the bootstrap bound, which a PASS needs as well, costs a little more.
+--cv the coefficient of variation of single runs. It is how often the gate passes:
+metric by metric, and on all metrics of a campaign at once.
 
-UNDERPOWERED: the largest number of --blocks lacks the wanted power on some
-metric, at the observed or given spread and the effects that are assumed. With
+UNDERPOWERED: the largest number of --blocks lacks the wanted power that all
+metrics pass, at the observed or given spread and the effects that are assumed. With
 --blocks 10, that is whether a plan of ten blocks can carry the margin.
 
 Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
@@ -72,6 +72,7 @@ Exit codes: 0 enough, 12 UNDERPOWERED or an INVALID campaign, 14 not finished,
 	fl.StringVar(&f.confidence, "confidence", "", "two-sided confidence of the interval (default: that of DIR, else 95%)")
 	fl.StringVar(&f.power, "power", "90%", "power that is wanted")
 	fl.IntSliceVar(&f.blocks, "blocks", []int{6, 8, 10, 12, 16, 20, 30, 40, 60, 100}, "numbers of blocks to tabulate, at most ten")
+	fl.IntVar(&f.metrics, "metrics", 0, "primary metrics of the campaign to size, with --sd and --cv (default 8; DIR has its own)")
 	fl.IntVar(&f.arms, "arms", 0, "arms of the plan to size (default: as DIR, else 2)")
 	fl.StringVar(&f.html, "html", "", "also write a page with a plot for each metric to this file")
 	fl.BoolVar(&f.asJSON, "json", false, "print the table as JSON")
@@ -105,7 +106,7 @@ func (f *powerFlags) table(args []string, tool string) (*view.PowerTable, error)
 }
 
 func (f *powerFlags) plan() (sizing.PowerPlan, error) {
-	p := sizing.PowerPlan{Blocks: f.blocks, Arms: f.arms}
+	p := sizing.PowerPlan{Blocks: f.blocks, Arms: f.arms, Metrics: f.metrics}
 	for _, one := range []struct {
 		flag, text string
 		into       *float64

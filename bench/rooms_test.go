@@ -25,8 +25,11 @@ var rooms = []struct {
 	{"report/view", nil},
 	{"report/judge/accept", []string{"report/view"}},
 	{"report/judge/evidence", []string{"report/view", "report/judge/accept"}},
-	{"report/judge", []string{"report/view", "report/judge/accept", "report/judge/evidence"}},
-	{"report/sizing", []string{"report/view", "report/judge/accept", "report/judge/evidence", "report/judge"}},
+	{"report/judge/rates", []string{"report/view"}},
+	{"report/judge", []string{"report/view", "report/judge/accept", "report/judge/evidence", "report/judge/rates"}},
+	{"report/sizing", []string{
+		"report/view", "report/judge/accept", "report/judge/evidence", "report/judge/rates", "report/judge",
+	}},
 	{"report/revisions", []string{
 		"report/view", "report/judge/accept", "report/judge/evidence", "report/judge", "report/sizing",
 	}},
@@ -81,7 +84,8 @@ func TestOrderOfTheRoomsCatches(t *testing.T) {
 	forbidden := map[string][]string{
 		"report": {"report/view"}, "report/stat": {"report/view"}, "report/view": {"report/judge/accept", "report/render"},
 		"report/judge/accept": {"report/judge/evidence", "report/judge"}, "report/judge/evidence": {"report/judge"},
-		"report/judge": {"report/sizing", "report/render"}, "report/sizing": {"report/revisions", "report/page"},
+		"report/judge/rates": {"report/judge", "report/judge/evidence"},
+		"report/judge":       {"report/sizing", "report/render"}, "report/sizing": {"report/revisions", "report/page"},
 		"report/revisions": {"report/render"}, "report/render": {"report/page", "report/judge"},
 		"report/publish": {"report/page", "report/sizing"},
 		"report/page":    {"report/judge", "report/export"}, "report/export": {"report/judge", "report/page"},

@@ -37,7 +37,9 @@
 //     nothing. A correctness campaign has no effects.
 //  7. Settle. settle (judge/settle.go) joins the metrics and the findings of a
 //     comparison by Overall (stat/verdict.go); settleControl (judge/control.go) turns
-//     the rule around for a positive control.
+//     the rule around for a positive control. Adjust (judge/rates/adjust.go) keeps the
+//     FAIL of all metrics of all comparisons together at the error of one interval:
+//     where none holds, they stay FAIL(unadjusted) and the campaign is INCONCLUSIVE.
 //  8. Conclude. conclude (judge/conclude.go) joins the comparisons that count and
 //     gives result, exit code, sentence and advice; earlyStop (judge/conclude.go)
 //     refuses an end at a look that did not decide.
@@ -55,7 +57,7 @@
 //	verdict       reason                  exit  step  when
 //	FAIL          identity                10    5     the candidate's outputs differ
 //	FAIL          reliability             10    5     only the candidate breaks
-//	FAIL          -                       10    6     a primary metric: lower bound above the margin
+//	FAIL          -                       10    7     a primary metric: lower bound above the margin, adjusted
 //	FAIL          not sensitive           10    7     positive control: a metric that was reached passes
 //	INVALID       damaged                 12    1     not what was planned or left out; or, step 4, not measured so
 //	INVALID       selection               12    1     too many repeats, or a void attempt that nothing shows
@@ -87,12 +89,14 @@
 //	INVALID       too few blocks          12    7     a primary metric: fewer than six
 //	INVALID       control not applied     12    7     positive control: it reached no primary metric
 //	INVALID       -                       12    8     no comparison counts
+//	INCONCLUSIVE  unadjusted              11    7     metrics fail, none of them among so many
 //	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
 //	INCONCLUSIVE  selection               11    6     metrics hang on attempts that were aborted or void
 //	INCONCLUSIVE  outputs in batch        11    7     timed outputs differ more between the arms than within the baseline
 //	INCONCLUSIVE  stalls                  11    7     all metrics pass, the candidate stalls more often
 //	INCONCLUSIVE  A/A                     11    8     PASS, but the required A/A is INCONCLUSIVE
-//	PASS          control                 0     7     positive control: no metric that was reached passes
+//	INCONCLUSIVE  control                 11    7     positive control: a phase in which no metric caught it
+//	PASS          control                 0     7     positive control: caught in every phase, no metric passes
 //	PASS          checks                  0     7     correctness: all checks hold, no effects
 //	PASS          -                       0     7     every primary metric: upper bound below the margin
 //	UNFINISHED    -                       14    8     no verdict yet, and no effect is shown

@@ -16,7 +16,8 @@ import (
 // JUnit writes JUnit XML: a test case for the verdict and, of a finished
 // campaign, one for each metric, each validity rule, reliability and stalls. FAIL is
 // a failure, INVALID and UNFINISHED are errors, INCONCLUSIVE is a failure with
-// its words, or skipped if inconclusivePasses. What decides nothing is skipped.
+// its words, or skipped if inconclusivePasses. What decides nothing is skipped, and
+// so is a metric that fails by its own bound only.
 // A rule's case passes if the rule found nothing. There is a failure or an error
 // exactly if opbench gate gives another exit code than 0.
 func JUnit(w io.Writer, v *view.View, inconclusivePasses bool) error {
@@ -107,6 +108,8 @@ func (j *junit) metric(c *view.Comparison, m *view.Metric, class string) xmlCase
 		t.skip("not primary, decides nothing: " + words)
 	case !c.Gating:
 		t.skip("equal arms, not gated, " + m.Shown() + ": " + words)
+	case m.Unadjusted():
+		t.skip(fmt.Sprintf("%s, p %.2g for all %d metrics together: %s", m.Shown(), *m.Detail.PAdjusted, m.Detail.Tests, words))
 	case m.Control == nil:
 		j.grade(&t, m.Verdict, m.Shown(), words)
 	case m.Control.Missed():

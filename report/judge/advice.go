@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 )
@@ -13,6 +14,9 @@ import (
 func (w *wording) next() []string {
 	if w.v.Is(stat.Fail, view.ReasonNotSensitive) {
 		return []string{"take these metrics out of primary on such a host, or measure them better: longer phases, a quieter host, interleaved arms"}
+	}
+	if w.v.Is(stat.Inconclusive, view.ReasonControl) {
+		return []string{"make the slowdown stand out: a quieter host, longer phases, interleaved arms, more blocks; until a control is caught, a PASS here does not show that this gate could have failed"}
 	}
 	switch w.v.Verdict {
 	case stat.Inconclusive:
@@ -28,16 +32,15 @@ func (w *wording) next() []string {
 // nextBlocks says how many blocks would decide, and that they are a new plan.
 func (w *wording) nextBlocks() []string {
 	var lines []string
-	least, most, hopeless := 0, 0, false
+	least, most, open, hopeless := 0, 0, false, false
 	for _, p := range allPrimaries(w.gating) {
-		if p.Advice == nil {
-			continue
-		}
-		least = max(least, p.Advice.IfZeroUpper)
-		most = max(most, p.Advice.IfObservedUpper)
-		hopeless = hopeless || p.Advice.IfObserved == 0
+		open = open || p.Advice != nil
+		hopeless = hopeless || p.Advice != nil && p.Advice.IfObserved == 0
 	}
-	if least > 0 { // the power is for a t interval, and as many blocks as ran were not enough
+	if open && w.v.Whole != nil {
+		least, most = w.v.Whole.IfZeroUpper, w.v.Whole.IfObservedUpper
+	}
+	if least > 0 { // as many blocks as ran were not enough
 		least = max(least, w.v.Blocks.Valid+2)
 	}
 	switch {
@@ -53,6 +56,9 @@ func (w *wording) nextBlocks() []string {
 	if slices.ContainsFunc(allPrimaries(w.gating), func(p view.Placed) bool { return p.Is(stat.Inconclusive, view.ReasonSelection) }) {
 		lines = append(lines, "run a new campaign and let every run end: here the verdict would rest on what was aborted or void")
 	}
+	if w.v.Reason == view.ReasonUnadjusted {
+		lines = append(lines, "a new campaign with more blocks would show the cost or exclude it; this one can't be extended")
+	}
 	if w.aaOpen {
 		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")
 	}
@@ -67,9 +73,34 @@ func (w *wording) nextBlocks() []string {
 	return lines
 }
 
-// needs lists what each undecided metric would take.
-func needs(v stat.Verdict, gating []*view.Comparison) []string {
-	if v != stat.Inconclusive {
+// wholeCampaigns are simulated for each number of blocks that is tried: the chance of a
+// plan is known to 1.5 points then.
+const wholeCampaigns = 400
+
+// whole is what a new campaign would need: it passes only if every metric does.
+func (q *question) whole(gating []*view.Comparison) *view.Whole {
+	j := rates.NewJoint(allPrimaries(gating), q.rule(), wholeCampaigns)
+	if j == nil {
+		return nil
+	}
+	observed := func(p view.Placed) (sd, theta, margin float64) {
+		sd, _, margin = rates.AtUpper(p)
+		return sd, p.Detail.Mean, margin
+	}
+	out := &view.Whole{
+		Metrics: len(j.Metrics), IfZero: j.Needed(rates.AsSeen, rates.TargetPower, q.planSize),
+		IfZeroUpper:     j.Needed(rates.AtUpper, rates.TargetPower, q.planSize),
+		IfObservedUpper: j.Needed(observed, rates.TargetPower, q.planSize),
+	}
+	for _, p := range j.Metrics {
+		out.Campaigns = max(out.Campaigns, p.Detail.SDCampaigns)
+	}
+	return out
+}
+
+// needs lists what each undecided metric would take, and all of them together.
+func needs(v *view.View, gating []*view.Comparison) []string {
+	if v.Verdict != stat.Inconclusive {
 		return nil
 	}
 	var lines []string
@@ -78,7 +109,19 @@ func needs(v stat.Verdict, gating []*view.Comparison) []string {
 			lines = append(lines, adviceLine(p))
 		}
 	}
-	return lines
+	if lines == nil || v.Whole == nil {
+		return lines
+	}
+	return append(lines, wholeLine(v.Whole))
+}
+
+func wholeLine(w *view.Whole) string {
+	line := fmt.Sprintf("the campaign: 90 %% power that all %s pass needs %s if no true effect is above 0",
+		view.Plural(w.Metrics, "primary metric", "primary metrics"), view.BlocksRange(w.IfZero, w.IfZeroUpper))
+	if w.Campaigns > 1 {
+		return line + fmt.Sprintf(", at the spread of this campaign and at what %d campaigns of this host let expect", w.Campaigns)
+	}
+	return line + ", if the host stays as quiet"
 }
 
 func blocksToPlan(least, most int) string {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results/validity"
 	"github.com/aituner/opprof/scenarios"
@@ -23,7 +24,23 @@ func (q *question) compare(in *accept.Accepted, general []view.Finding) []view.C
 		}
 		list = append(list, c)
 	}
+	if in.Campaign.Complete {
+		q.adjust(in, list)
+	}
 	return list
+}
+
+// adjust keeps the FAIL of all comparisons together at its stated error. A control
+// asks each metric for itself.
+func (q *question) adjust(in *accept.Accepted, list []view.Comparison) {
+	if in.Scenario.Purpose == scenarios.Control {
+		return
+	}
+	gating := gatingOf(list)
+	rates.Adjust(gating, 2*q.alpha)
+	for _, c := range gating {
+		settle(in, c)
+	}
 }
 
 func equalArms(s *scenarios.Scenario, pair scenarios.Comparison) bool {
@@ -105,6 +122,12 @@ func load(a scenarios.Arrival) string {
 		return "trace, time × " + view.Plain(a.Scale)
 	}
 	return fmt.Sprintf("%s %s/s", a.Kind, view.Plain(a.Rate))
+}
+
+// loadOf is the load of a phase of the scenario.
+func loadOf(in *accept.Accepted, phase string) string {
+	i := slices.IndexFunc(in.Scenario.Phases, func(p scenarios.Phase) bool { return p.Name == phase })
+	return load(in.Scenario.Phases[i].Arrival)
 }
 
 // examinePair applies the rules that need both arms.

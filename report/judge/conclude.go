@@ -2,26 +2,24 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/evidence"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
-// errorRate is what a PASS is worth (simulated; see report/stat).
-const errorRate = "false pass in at most 2.5 % of campaigns under symmetric noise, in up to 6 % under strong right skew"
-
 // conclude gives the campaign its verdict, exit code and sentence. aaOpen says
 // that the A/A which the scenario requires did not show equality.
 func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 	q.note(in.Scenario, v)
-	if accept.HasEffects(in.Scenario) && restarts(in.Scenario) {
-		v.ErrorRate = errorRate
-	}
 	if !v.Finished {
+		v.ErrorRate = q.errorRate(v)
 		q.unfinished(v)
 		return
 	}
@@ -36,9 +34,40 @@ func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 		v.Result = view.NewResult(stat.Inconclusive, view.ReasonAA)
 	}
 	v.ExitCode = view.ExitCodeOf(v.Verdict)
-	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence}
+	v.ErrorRate = q.errorRate(v)
+	q.warn(in, v, gating)
+	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence, level: 2 * q.alpha}
 	say(v, w.sentence())
-	v.Next, v.Needs = w.next(), needs(v.Verdict, gating)
+	if v.Verdict == stat.Inconclusive && accept.HasEffects(in.Scenario) {
+		v.Whole = q.whole(gating)
+	}
+	v.Next, v.Needs = w.next(), needs(v, gating)
+}
+
+// warn adds to the first lines what a reader of the verdict has to know beside it.
+func (q *question) warn(in *accept.Accepted, v *view.View, gating []*view.Comparison) {
+	var lines []string
+	judged := v.Verdict == stat.Pass || v.Verdict == stat.Inconclusive
+	if judged && in.Scenario.Purpose != scenarios.Control {
+		lines = append(lines, rates.Losses(gating))
+	}
+	for _, c := range gating {
+		lines = append(lines, evidence.Covariates(in, c))
+	}
+	if v.Is(stat.Pass, "") && restarts(in.Scenario) {
+		lines = append(lines, rates.Robustness(gating))
+	}
+	v.Notes = append(v.Notes, slices.DeleteFunc(lines, func(s string) bool { return s == "" })...)
+}
+
+// errorRate is the stated error of the verdict; none without restarts, whose spread is
+// not sampled then.
+func (q *question) errorRate(v *view.View) string {
+	s := &q.campaign.Plan.Scenario
+	if !restarts(s) {
+		return ""
+	}
+	return rates.Words(v.Result, s, q.alpha)
 }
 
 // say sets the sentence, which never hides what engine it is about.
@@ -83,6 +112,13 @@ func overall(gating []*view.Comparison) view.Result {
 		verdicts = append(verdicts, c.Verdict)
 	}
 	verdict := stat.Overall(verdicts, stat.Conditions{})
+	for _, reason := range openFirst {
+		for _, c := range gating {
+			if verdict == stat.Inconclusive && c.Is(verdict, reason) {
+				return c.Result
+			}
+		}
+	}
 	for _, c := range gating {
 		if c.Verdict == verdict {
 			return c.Result
@@ -91,10 +127,18 @@ func overall(gating []*view.Comparison) view.Result {
 	return view.NewResult(verdict, "")
 }
 
+// openFirst are the reasons of INCONCLUSIVE that outrank the others, whichever
+// comparison has them.
+var openFirst = []view.Reason{view.ReasonUnadjusted}
+
 // earlyStop checks a campaign that ended at a look before the last: only a PASS
-// or a FAIL ends one there.
+// or a FAIL ends one there. One of older rules, which saw a FAIL or a PASS where
+// these have a new reason to doubt it, ended rightly.
 func (q *question) earlyStop(in *accept.Accepted, v *view.View, gating []*view.Comparison) {
 	n := v.Blocks
+	if !v.Reason.Since(in.Campaign.Plan.Rules) {
+		return
+	}
 	if q.past || n.Valid == n.Planned || n.Analysed == 0 || v.Verdict == stat.Pass || v.Verdict == stat.Fail {
 		return
 	}

@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/stat"
@@ -10,9 +11,11 @@ import (
 )
 
 // settleControl turns the rule around for a positive control: the candidate is
-// slower for certain, so a metric that passes has not noticed. What makes a
-// campaign INVALID, outputs that differ and a candidate that breaks count as ever;
-// stalls of a candidate that waits do not.
+// slower for certain, so a metric that passes has not noticed, and one that neither
+// passes nor fails shows nothing. It takes a metric in every phase that caught the
+// slowdown to say that this gate can fail here. What makes a campaign INVALID,
+// outputs that differ and a candidate that breaks count as ever; stalls of a
+// candidate that waits do not.
 func settleControl(pilot *results.Pilot, c *view.Comparison) {
 	seen := map[view.Outcome]int{}
 	for _, p := range c.Primaries() {
@@ -29,9 +32,26 @@ func settleControl(pilot *results.Pilot, c *view.Comparison) {
 	case seen[view.Caught]+seen[view.NotPassed] == 0:
 		invalidate(c, view.ReasonNotApplied, "no primary metric rose by %s %% in the pilot, so there was nothing to notice", view.Plain(results.LeastRisePct))
 		settleGate(c)
+	case len(uncaught(c)) > 0:
+		c.Result = view.NewResult(stat.Inconclusive, view.ReasonControl)
 	default:
 		c.Result = view.NewResult(stat.Pass, view.ReasonControl)
 	}
+}
+
+// uncaught are the phases in which no primary metric caught the slowdown.
+func uncaught(c *view.Comparison) (phases []string) {
+	for _, p := range c.Phases {
+		asked, caught := false, false
+		for _, m := range p.Metrics {
+			asked = asked || m.Primary
+			caught = caught || m.Control != nil && m.Control.Outcome == view.Caught
+		}
+		if asked && !caught {
+			phases = append(phases, p.Name)
+		}
+	}
+	return phases
 }
 
 // controlOf says what a metric shows. Without a pilot the slowdown is taken to
@@ -57,7 +77,7 @@ func controlOf(pilot *results.Pilot, p view.Placed) {
 
 // controlled reports whether the verdict is that of a positive control.
 func controlled(r view.Result) bool {
-	return r.Is(stat.Pass, view.ReasonControl) || r.Is(stat.Fail, view.ReasonNotSensitive)
+	return r.Reason == view.ReasonControl || r.Is(stat.Fail, view.ReasonNotSensitive)
 }
 
 // controlSentence says what noticed the slowdown and what did not.
@@ -75,9 +95,9 @@ func controlSentence(gating []*view.Comparison) string {
 	}
 	claim := fmt.Sprintf("The slowdown is noticed: none of %s that it reached passes (%d caught, %d not passed)",
 		view.Plural(reached, "primary metric", "primary metrics"), len(by[view.Caught]), len(by[view.NotPassed]))
-	if by[view.Caught] == nil {
-		claim = fmt.Sprintf("The slowdown passes on none of %s that it reached, and is shown on none (0 caught, %d not passed): the noise hides it",
-			view.Plural(reached, "primary metric", "primary metrics"), len(by[view.NotPassed]))
+	if open := uncaughtIn(gating); open != nil {
+		claim = fmt.Sprintf("It is not shown that this gate can fail here: the slowdown is caught on no primary metric of %s (%d caught, %d not passed)",
+			strings.Join(open, ", "), len(by[view.Caught]), len(by[view.NotPassed]))
 	}
 	if missed := by[view.NotSensitive]; missed != nil {
 		pass := "passes"
@@ -91,6 +111,18 @@ func controlSentence(gating []*view.Comparison) string {
 		claim += "; not reached, control not applied to " + strings.Join(spared, ", ")
 	}
 	return claim
+}
+
+// uncaughtIn are the phases that did not notice, of all comparisons.
+func uncaughtIn(gating []*view.Comparison) (phases []string) {
+	for _, c := range gating {
+		for _, name := range uncaught(c) {
+			if !slices.Contains(phases, name) {
+				phases = append(phases, name)
+			}
+		}
+	}
+	return phases
 }
 
 // noteControl says how the slowdown was set.

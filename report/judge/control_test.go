@@ -13,6 +13,7 @@ import (
 	"github.com/aituner/opprof/report/internal/forms"
 	"github.com/aituner/opprof/report/internal/trial"
 	"github.com/aituner/opprof/report/judge"
+	"github.com/aituner/opprof/report/page"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
@@ -60,9 +61,16 @@ func TestControlThatIsNotApplied(t *testing.T) {
 	tr.Effect["ttft"] = 0.002
 	trial.Spare(tr, "ttft_p50", "ttft_p95")
 	v := forms.Build(t, tr.Write(t.TempDir()))
-	assert.Equal(t, "PASS(control)", v.Headline())
-	assert.Contains(t, v.Sentence, "none of 3 primary metrics")
+	assert.Equal(t, "INCONCLUSIVE(control)", v.Headline(), "nothing was asked of the gate in this phase")
+	assert.Contains(t, v.Sentence, "caught on no primary metric of arrivals (3 caught, 0 not passed)")
 	assert.Contains(t, v.Sentence, "control not applied to TTFT p50, arrivals")
+
+	tr.Scenario.Phases[1].Primary, tr.Scenario.Gate.RequireAllFive = nil, false
+	v = forms.Build(t, tr.Write(t.TempDir()))
+	assert.Equal(t, "PASS(control)", v.Headline(), "a phase without a primary metric is not asked")
+	assert.Contains(t, v.Sentence, "none of 3 primary metrics")
+	tr = trial.Control(t)
+	trial.Spare(tr, "ttft_p50", "ttft_p95")
 
 	trial.Spare(tr, "tpot_p50", "tpot_p95", "output_throughput")
 	v = forms.Build(t, tr.Write(t.TempDir()))
@@ -71,16 +79,34 @@ func TestControlThatIsNotApplied(t *testing.T) {
 	assert.Equal(t, "INVALID(control not applied)", v.Comparisons[0].Phases[0].Metrics[0].Text)
 }
 
-// Noise leaves a control open: nothing passes, and nothing is shown.
+// Noise leaves a control open: nothing passes, and nothing is shown, so it is not
+// shown that the gate can fail. It was a PASS once.
 func TestControlInNoise(t *testing.T) {
 	t.Parallel()
 	tr := trial.Control(t)
 	tr.Noise = 0.3
 	v := forms.Build(t, tr.Write(t.TempDir()))
-	assert.Equal(t, "PASS(control)", v.Headline())
+	assert.Equal(t, "INCONCLUSIVE(control)", v.Headline())
+	assert.Equal(t, view.ExitInconclusive, v.ExitCode)
 	assert.Equal(t, view.NotPassed, forms.Outcomes(v)["TPOT p50, single"])
-	assert.Contains(t, v.Sentence, "The slowdown passes on none of 5 primary metrics that it reached, and is shown on none (0 caught, 5 not passed): the noise hides it")
+	assert.Contains(t, v.Sentence, "It is not shown that this gate can fail here: the slowdown is caught on no primary metric of single, arrivals (0 caught, 5 not passed)")
 	assert.Empty(t, v.Needs)
+	assert.Empty(t, v.ErrorRate)
+	require.Len(t, v.Next, 1)
+	assert.Contains(t, v.Next[0], "make the slowdown stand out")
+	assert.Contains(t, forms.Render(t, v, page.Write), `<header class="verdict inconclusive">`, "amber")
+}
+
+// One phase that catches it does not speak for another one.
+func TestControlThatOnePhaseMisses(t *testing.T) {
+	t.Parallel()
+	tr := trial.Control(t)
+	tr.Effect["ttft"] = 0.03
+	v := forms.Build(t, tr.Write(t.TempDir()))
+	require.Equal(t, view.NotPassed, forms.Outcomes(v)["TTFT p50, arrivals"])
+	require.Equal(t, view.NotPassed, forms.Outcomes(v)["TTFT p95, arrivals"])
+	assert.Equal(t, "INCONCLUSIVE(control)", v.Headline())
+	assert.Contains(t, v.Sentence, "caught on no primary metric of arrivals (3 caught, 2 not passed)")
 }
 
 func TestControlWithoutAPilot(t *testing.T) {

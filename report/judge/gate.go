@@ -39,6 +39,10 @@ func settleGate(c *view.Comparison) {
 				m.Result = view.NewResult(stat.Invalid, c.Invalid[0].Name)
 				m.Advice = nil
 			}
+			if m.Unadjusted() {
+				verdicts = append(verdicts, stat.Inconclusive)
+				continue
+			}
 			verdicts = append(verdicts, m.Verdict)
 		}
 	}
@@ -63,6 +67,8 @@ func reasonOf(c *view.Comparison, v stat.Verdict) view.Reason {
 		return view.ReasonSelection
 	case v == stat.Inconclusive && c.Batched():
 		return view.ReasonBatch
+	case v == stat.Inconclusive && slices.ContainsFunc(c.Primaries(), func(p view.Placed) bool { return p.Unadjusted() }):
+		return view.ReasonUnadjusted
 	case v == stat.Inconclusive && c.Count(stat.Inconclusive) == 0:
 		return view.ReasonStalls
 	case v == stat.Pass && c.Phases == nil:

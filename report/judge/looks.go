@@ -41,7 +41,7 @@ func (q *question) at(blocks int) (*view.View, error) {
 	if err != nil {
 		return nil, err
 	}
-	past := &question{campaign: c, near: evidence.Nearby{AA: q.near.AA, Evidence: q.near.Evidence}, found: found, tool: q.tool, alpha: alpha, past: true}
+	past := &question{campaign: c, near: evidence.Nearby{AA: q.near.AA, Evidence: q.near.Evidence, Spreads: q.near.Spreads}, found: found, tool: q.tool, alpha: alpha, past: true}
 	for _, a := range q.runs {
 		if ran[a.Key] {
 			past.runs = append(past.runs, a)

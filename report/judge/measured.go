@@ -25,7 +25,7 @@ func seedOf(planHash string) uint64 {
 
 // mostPercent bounds percentages: beyond it only the sign means anything, and
 // JSON has no infinity.
-const mostPercent = 1e9
+const mostPercent = view.Boundless
 
 // EffectPct is an effect on the scale of d in percent, bounded.
 func EffectPct(d float64, dir stat.Direction) float64 {

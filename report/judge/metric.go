@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/evidence"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/scenarios"
@@ -150,6 +152,9 @@ func (m *measured) bounds() {
 	if e.TieWarning {
 		m.Remarks = append(m.Remarks, fmt.Sprintf("%d of %d effects are tied: the clock may be too coarse", e.Tied, e.N))
 	}
+	if math.IsInf(e.U, 1) || math.IsInf(e.L, -1) {
+		m.Remarks = append(m.Remarks, "too many effects are equal for a bound: most resamples of them have no spread")
+	}
 }
 
 // diagnose adds what never changes the verdict.
@@ -157,6 +162,19 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 	if !m.Primary {
 		return
 	}
+	if m.Verdict == stat.Fail {
+		if p, err := stat.PAbove(m.d, m.margin, opt); err == nil {
+			m.Detail.PAbove = &p
+		}
+	}
+	if rates.Gains(m.estimate, m.margin) {
+		if p, err := stat.PBelow(m.d, 0, opt); err == nil {
+			m.Detail.PBelow = &p
+		}
+	}
+	earlier := q.near.Spreads[evidence.SpreadOf{Phase: phase, Load: loadOf(in, phase), Metric: m.Name}]
+	m.Detail.SDUpper, m.Detail.SDCampaigns = stat.SpreadUpper(m.estimate.SD, m.estimate.N, earlier), 1+len(earlier)
+	rates.Show(m.Metric, m.d, opt.Order != nil || opt.Host != nil, opt.Seed)
 	if m.Verdict == stat.Inconclusive {
 		m.Advice = q.advice(m)
 	}
@@ -166,8 +184,8 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 	if far, err := stat.Outliers(m.d); err == nil && len(far) > 0 {
 		m.Remarks = append(m.Remarks, "more than 5 MAD from the median, kept: block "+in.Names(far))
 	}
-	if r, err := stat.Lag1(m.d); err == nil && math.Abs(r) > 2/math.Sqrt(float64(len(m.d))) {
-		m.Remarks = append(m.Remarks, fmt.Sprintf("neighbouring blocks are correlated: lag-1 %+.2f", r))
+	if r := m.Detail.Lag1; r != nil && math.Abs(*r) > 2/math.Sqrt(float64(len(m.d))) {
+		m.Remarks = append(m.Remarks, fmt.Sprintf("neighbouring blocks are correlated: lag-1 %+.2f", *r))
 	}
 	if m.equal(in, c) {
 		q.equivalence(m)
@@ -195,11 +213,8 @@ func (q *question) equivalence(m *measured) {
 	}
 }
 
-// TargetPower is the chance with which a plan should pass.
-const TargetPower = 0.90
-
 func (q *question) advice(m *measured) *view.Advice {
-	upper := m.estimate.SD * stat.SDUpperFactor(m.estimate.N)
+	upper := m.Detail.SDUpper
 	return &view.Advice{
 		Supports:        m.percent(stat.TightestMargin(m.estimate)),
 		IfZero:          q.blocksFor(m, m.estimate.SD, 0),
@@ -211,12 +226,19 @@ func (q *question) advice(m *measured) *view.Advice {
 
 // blocksFor is the number of blocks of a new plan, or 0 if none is enough.
 func (q *question) blocksFor(m *measured, sd, theta float64) int {
-	n, err := stat.BlocksNeeded(sd, m.margin, theta, q.alpha, TargetPower)
+	n, err := stat.GateBlocksNeeded(sd, m.margin, theta, q.rule(), rates.TargetPower, q.planSize)
 	if err != nil {
 		return 0
 	}
-	return PlanSize(n, len(q.campaign.Plan.Scenario.Arms))
+	return n
 }
+
+// rule is how the gate of this campaign bounds an effect.
+func (q *question) rule() stat.Rule {
+	return stat.Rule{Alpha: q.alpha, ByOrder: q.campaign.Plan.Scenario.Design.AdjustOrder}
+}
+
+func (q *question) planSize(n int) int { return PlanSize(n, len(q.campaign.Plan.Scenario.Arms)) }
 
 // PlanSize rounds a number of blocks up to one that a plan can have: even, with
 // three or four arms a multiple of the rows of its order.

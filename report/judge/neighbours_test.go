@@ -13,6 +13,7 @@ import (
 	"github.com/aituner/opprof/report/internal/forms"
 	"github.com/aituner/opprof/report/internal/trial"
 	"github.com/aituner/opprof/report/page"
+	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -91,4 +92,44 @@ func TestEarlierCampaignsOfOtherNames(t *testing.T) {
 	assert.Contains(t, v.Earlier[1].Campaign, "three")
 	assert.Equal(t, "no verdict saved", v.Earlier[0].Verdict)
 	assert.Equal(t, 6, v.Comparisons[0].Primaries()[0].Detail.N, "listed, never pooled")
+}
+
+// A new campaign has to pass on every metric, and the spread of this one is not that of
+// the next: what earlier campaigns of the host saved widens what is needed.
+func TestNeedsOfTheWholeCampaign(t *testing.T) {
+	t.Parallel()
+	noisy := func(noise float64, hours int) *trial.Trial {
+		tr := trial.New(t, 6)
+		tr.Noise, tr.Effect["ttft"] = noise, 0.022
+		tr.Start = tr.Start.Add(-time.Duration(hours) * time.Hour)
+		return tr
+	}
+	parent := t.TempDir()
+	here := noisy(0.012, 0).Write(parent)
+	v := forms.Build(t, here)
+	require.Equal(t, "INCONCLUSIVE", v.Headline())
+	require.NotNil(t, v.Whole)
+	assert.Equal(t, 5, v.Whole.Metrics)
+	assert.Equal(t, 1, v.Whole.Campaigns)
+	for _, p := range v.Comparisons[0].Primaries() {
+		if p.Advice != nil {
+			assert.GreaterOrEqual(t, v.Whole.IfZero, p.Advice.IfZero, "all are more than %s", p)
+			assert.GreaterOrEqual(t, v.Whole.IfZeroUpper, p.Advice.IfZeroUpper)
+		}
+		assert.InDelta(t, p.Detail.SD*stat.SDUpperFactor(6), p.Detail.SDUpper, 1e-12)
+	}
+	last := v.Needs[len(v.Needs)-1]
+	assert.Regexp(t, `^the campaign: 90 % power that all 5 primary metrics pass needs \d+( to \d+)? blocks if no true effect is above 0, if the host stays as quiet$`, last)
+
+	for i, noise := range []float64{0.05, 0.003} {
+		dir := noisy(noise, 24*(i+1)).Write(parent)
+		require.NoError(t, page.Save(dir, forms.Build(t, dir)))
+	}
+	between := forms.Build(t, here)
+	assert.Equal(t, 3, between.Whole.Campaigns)
+	assert.Equal(t, v.Whole.IfZero, between.Whole.IfZero, "what this campaign saw")
+	assert.Greater(t, between.Whole.IfZeroUpper, v.Whole.IfZeroUpper)
+	assert.Contains(t, between.Needs[len(between.Needs)-1], "and at what 3 campaigns of this host let expect")
+	assert.Greater(t, between.Comparisons[0].Primaries()[0].Detail.SDUpper, v.Comparisons[0].Primaries()[0].Detail.SDUpper)
+	assert.Equal(t, v.Comparisons[0].Primaries()[0].Upper, between.Comparisons[0].Primaries()[0].Upper, "no bound changes")
 }

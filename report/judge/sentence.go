@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/report/judge/accept"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/scenarios"
@@ -34,7 +35,20 @@ func (w *wording) sentence() string {
 	if w.v.Nothing() {
 		return claim + "." // which says that no block is valid
 	}
-	return claim + ". " + w.basis()
+	return claim + w.faster() + ". " + w.basis()
+}
+
+// faster adds what the candidate is certainly better at, where the verdict rests on
+// effects. A FAIL of several comparisons speaks of those that fail.
+func (w *wording) faster() string {
+	fails := w.v.Verdict == stat.Fail && (w.v.Reason != "" || len(w.gating) > 1)
+	if fails || w.v.Verdict == stat.Invalid || w.s.Purpose == scenarios.Control || w.s.Purpose == scenarios.AA {
+		return ""
+	}
+	if claim := rates.Faster(w.gating, w.level); claim != "" {
+		return "; " + claim
+	}
+	return ""
 }
 
 // passed states the margin and the worst bound.
@@ -56,7 +70,7 @@ func (w *wording) passed(gating []*view.Comparison) string {
 
 func (w *wording) failed(gating []*view.Comparison) string {
 	list := allPrimaries(gating)
-	bad := slices.DeleteFunc(slices.Clone(list), func(p view.Placed) bool { return p.Verdict != stat.Fail })
+	bad := slices.DeleteFunc(slices.Clone(list), func(p view.Placed) bool { return !p.Fails() })
 	worst := slices.MaxFunc(bad, func(x, y view.Placed) int { return cmp.Compare(x.Detail.L/x.Detail.Margin, y.Detail.L/y.Detail.Margin) })
 	what := "costs"
 	culprits := failing(gating)
@@ -68,8 +82,23 @@ func (w *wording) failed(gating []*view.Comparison) string {
 		view.MaybePercent(worst.Lower, worst.MarginPct), worst, view.MaybePercent(worst.Effect, worst.MarginPct))
 }
 
+// singly tells of the metrics that fail by their own bound alone.
+func singly(list []view.Placed) string {
+	alone := slices.DeleteFunc(slices.Clone(list), func(p view.Placed) bool { return !p.Unadjusted() })
+	if len(alone) == 0 {
+		return ""
+	}
+	worst := slices.MinFunc(alone, func(x, y view.Placed) int { return cmp.Compare(*x.Detail.PAbove, *y.Detail.PAbove) })
+	return fmt.Sprintf("taken singly, %d of %s cost more than %s %%, which among so many can be chance: %s, at least %s (p %.2g, times %d metrics %.2g)",
+		len(alone), view.Plural(len(list), "primary metric", "primary metrics"), view.Plain(worst.MarginPct),
+		worst, view.MaybePercent(worst.Lower, worst.MarginPct), *worst.Detail.PAbove, worst.Detail.Tests, *worst.Detail.PAdjusted)
+}
+
 func (w *wording) inconclusive() string {
 	var parts []string
+	if s := singly(allPrimaries(w.gating)); s != "" {
+		parts = append(parts, s)
+	}
 	for _, equal := range []bool{false, true} {
 		same := slices.DeleteFunc(slices.Clone(w.gating), func(c *view.Comparison) bool { return c.AA != equal })
 		if s := undecided(allPrimaries(same), equal); s != "" {
@@ -281,7 +310,9 @@ func failing(gating []*view.Comparison) []*view.Comparison {
 	if len(gating) == 1 {
 		return gating
 	}
-	return slices.DeleteFunc(slices.Clone(gating), func(c *view.Comparison) bool { return c.Count(stat.Fail) == 0 })
+	return slices.DeleteFunc(slices.Clone(gating), func(c *view.Comparison) bool {
+		return !slices.ContainsFunc(c.Primaries(), func(p view.Placed) bool { return p.Fails() })
+	})
 }
 
 // closeness is the upper bound as a share of the margin.

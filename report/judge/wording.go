@@ -15,6 +15,7 @@ type wording struct {
 	gating []*view.Comparison
 	aaOpen bool
 	aa     *evidence.AA
+	level  float64 // error that all metrics together may have
 }
 
 func allPrimaries(gating []*view.Comparison) (list []view.Placed) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/report/render"
-	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 )
 
@@ -51,7 +50,7 @@ func (r Result) Annotate(w io.Writer) error {
 	for _, c := range r.View.Comparisons {
 		for _, p := range c.Phases {
 			for _, m := range p.Metrics {
-				if m.Primary && m.Verdict == stat.Fail {
+				if m.Primary && m.Fails() {
 					lines = append(lines, command("error", "opbench: "+m.Label+", "+p.Name, failure(c, m)))
 				}
 			}

@@ -26,8 +26,8 @@ func WriteAA(w io.Writer, e *view.Equality) error {
 		for _, s := range reachLines(e.Reach) {
 			t.item("reach", s)
 		}
-		t.item("needs", "blocks for 90 % power of the t bounds if the true effect is 0, at the observed spread and at its 80 % upper value: "+
-			"A/A to show equality, gate to pass. The bootstrap bound costs more at few blocks: opbench power "+view.ShellWord(e.Subject.Campaign))
+		t.item("needs", "blocks for 90 % power of one metric if the true effect is 0, at the observed spread and at the one to reckon with: "+
+			"A/A to show equality, gate to pass. What all of them need together, and with other blocks: opbench power "+view.ShellWord(e.Subject.Campaign))
 	}
 	return t.w.Flush()
 }
@@ -102,7 +102,7 @@ func reachLines(r *view.Reach) []string {
 		out = append(out, "with these blocks a margin of "+margin+" is carried by "+names(r.Shown, view.Carried.Title))
 	}
 	if r.Blocks > 0 {
-		out = append(out, fmt.Sprintf("plan design.blocks: %d; a gate of %s then has 90 %% power on each of: %s",
+		out = append(out, fmt.Sprintf("plan design.blocks: %d; a gate of %s then passes with 90 %% power on all of: %s (each alone)",
 			r.Blocks, margin, names(r.Within, view.Carried.String)))
 	}
 	if len(r.Beyond) > 0 {

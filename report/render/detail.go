@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/aituner/opprof/report/view"
 )
@@ -10,6 +11,7 @@ import (
 var DetailColumns = []string{
 	"blocks", "SD of d", "t", "bootstrap-t", "one-sided 95 %",
 	"percentile (not used: undercovers at this n)", "BCa (not used: undercovers at this n)", "order effect (adjusted p)",
+	"robustness: sign-flip p at the margin, lag-1 r, bad starts not excluded",
 }
 
 // DetailCells are the cells of a metric below DetailColumns.
@@ -22,7 +24,25 @@ func DetailCells(p view.Placed) []string {
 	if d.OrderPct != nil && d.OrderP != nil {
 		cells[len(cells)-1] = fmt.Sprintf("%s (%.2g)", view.Percent(*d.OrderPct, view.NoMargin), *d.OrderP)
 	}
-	return cells
+	return append(cells, robustness(d))
+}
+
+// robustness is what a metric rests on beside its bound.
+func robustness(d *view.Detail) string {
+	var parts []string
+	if d.SignFlipP != nil {
+		parts = append(parts, fmt.Sprintf("p %.2g", *d.SignFlipP))
+	}
+	if d.Lag1 != nil {
+		parts = append(parts, fmt.Sprintf("r %+.2f", *d.Lag1))
+	}
+	if d.BadStartsPct != nil {
+		parts = append(parts, fmt.Sprintf("≤ %.0f %%", *d.BadStartsPct))
+	}
+	if parts == nil {
+		return "-"
+	}
+	return strings.Join(parts, ", ")
 }
 
 // span writes an interval without brackets, which Markdown would read as a link.

@@ -47,7 +47,7 @@ func WritePower(w io.Writer, t *view.PowerTable) error {
 }
 
 func Heading(t *view.PowerTable) string {
-	s := fmt.Sprintf("Chance in %% that the upper end of the %s %% interval is below the margin", view.Plain(t.ConfidencePct))
+	s := fmt.Sprintf("Chance in %% that the gate passes: the upper end of the %s %% interval is below the margin", view.Plain(t.ConfidencePct))
 	if len(t.Groups) > 0 {
 		s += fmt.Sprintf(" of %s %%", view.Plain(t.Groups[0].MarginPct))
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/aituner/opprof/report/judge"
+	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
@@ -47,6 +48,9 @@ func JudgeAA(c *results.Campaign, tool string) (*view.Equality, error) {
 		e.Comparisons = append(e.Comparisons, p.equalArms(pair))
 	}
 	e.Reach = newReach(e.Comparisons, v.Subject.MarginPct)
+	if e.Reach != nil {
+		e.Reach.Blocks = p.carryAll(e.Reach, list)
+	}
 	concludeAA(e)
 	return e, nil
 }
@@ -77,14 +81,35 @@ func equalComparisons(c *results.Campaign, tool string) (*view.View, []*view.Com
 
 // planner turns spreads into numbers of blocks.
 type planner struct {
-	alpha float64 // one-sided error of each bound
+	rule  stat.Rule
 	power float64 // wanted
 	arms  int     // of the plan that is sized
 }
 
 func newPlanner(s *scenarios.Scenario) (planner, error) {
 	alpha, err := judge.ErrorPerBound(s)
-	return planner{alpha, judge.TargetPower, len(s.Arms)}, err
+	return planner{stat.Rule{Alpha: alpha, ByOrder: s.Design.AdjustOrder}, rates.TargetPower, len(s.Arms)}, err
+}
+
+func (p planner) size(n int) int { return judge.PlanSize(n, p.arms) }
+
+// carryAll is the plan whose gate passes on all metrics within reach, as they move
+// together: each of them alone needs fewer blocks.
+func (p planner) carryAll(r *view.Reach, list []*view.Comparison) int {
+	var within []view.Placed
+	for _, c := range list {
+		for _, m := range c.Primaries() {
+			here := func(x view.Carried) bool { return x.Phase == m.Phase && x.Name == m.Name }
+			if slices.ContainsFunc(r.Within, here) {
+				within = append(within, m)
+			}
+		}
+	}
+	j := rates.NewJoint(within, p.rule, jointCampaigns)
+	if j == nil {
+		return 0
+	}
+	return j.Needed(rates.AtUpper, p.power, p.size)
 }
 
 func (p planner) equalArms(c *view.Comparison) view.EqualArms {
@@ -125,8 +150,8 @@ func (p planner) equalMetric(m view.Placed, adjusted float64) view.EqualMetric {
 	if out.Verdict == view.Equal && m.Is(stat.Inconclusive, view.ReasonSelection) {
 		out.Result = m.Result
 	}
-	upper := d.SD * stat.SDUpperFactor(d.N)
-	out.AA = &view.Need{Observed: p.forAA(d.SD, d.Margin, 0), Upper: p.forAA(upper, d.Margin, 0)}
+	upper := max(d.SD, d.SDUpper)
+	out.AA = &view.Need{Observed: p.forAA(d.SD, d.Margin), Upper: p.forAA(upper, d.Margin)}
 	out.Gate = &view.Need{Observed: p.forGate(d.SD, d.Margin, 0), Upper: p.forGate(upper, d.Margin, 0)}
 	if m.Advice != nil {
 		out.Noise = m.Advice.Noise
@@ -144,20 +169,21 @@ func equalVerdict(d *view.Detail, adjusted float64) stat.Verdict {
 	return view.Underpowered
 }
 
-// forGate is the number of blocks with which a gate passes, 0 if none is enough.
+// forGate is the number of blocks with which a gate passes a metric, 0 if none is enough.
 func (p planner) forGate(sd, margin, theta float64) int {
-	n, err := stat.BlocksNeeded(sd, margin, theta, p.alpha, p.power)
+	n, err := stat.GateBlocksNeeded(sd, margin, theta, p.rule, p.power, p.size)
 	if err != nil {
 		return 0
 	}
-	return judge.PlanSize(n, p.arms)
+	return n
 }
 
-// forAA is the number of blocks with which an A/A shows equality, or 0.
-func (p planner) forAA(sd, margin, theta float64) int {
-	n, err := stat.EqualBlocksNeeded(sd, margin, theta, p.alpha, p.power)
+// forAA is the number of blocks with which an A/A shows equality of a metric, or 0: both
+// bounds have to hold, so each may be missed half as often.
+func (p planner) forAA(sd, margin float64) int {
+	n, err := stat.GateBlocksNeeded(sd, margin, 0, p.rule, (1+p.power)/2, p.size)
 	if err != nil {
 		return 0
 	}
-	return judge.PlanSize(n, p.arms)
+	return n
 }

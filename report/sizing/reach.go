@@ -22,7 +22,6 @@ func newReach(list []view.EqualArms, marginPct float64) *view.Reach {
 			continue
 		}
 		r.Within = append(r.Within, c)
-		r.Blocks = max(r.Blocks, c.Blocks)
 	}
 	if len(r.Within)+len(r.Beyond) == 0 {
 		return nil

@@ -17,6 +17,10 @@ const (
 	leastOrderBlocks = 4
 )
 
+// strictT is the share of the error that the t bound takes where there is no
+// bootstrap beside it to guard against skew: one-sided 99 % in place of 97.5 %.
+const strictT = 0.4
+
 // Options says how a set of effects is analysed. At most one of Order and Host
 // may be set; both nil is the plain paired analysis.
 type Options struct {
@@ -129,13 +133,10 @@ func bounds(p pooled, least int, opt Options) (Estimate, []resample) {
 // boundsFrom leaves it to the caller how groups are resampled.
 func boundsFrom(p pooled, least int, alpha float64, resample func([]group) []resample) (Estimate, []resample) {
 	e := Estimate{N: p.n, Mean: p.mean, SD: p.sd, SE: p.se, DF: p.df}
-	var large []group
 	for _, g := range p.groups {
 		e.Tied += g.tied()
-		if len(g.values) >= least {
-			large = append(large, g)
-		}
 	}
+	large := p.atLeast(least)
 	e.TieWarning = 3*e.Tied > e.N
 	if p.sd == 0 {
 		e.ZeroVariance = true
@@ -143,9 +144,7 @@ func boundsFrom(p pooled, least int, alpha float64, resample func([]group) []res
 	}
 	e.P = p.pValue()
 	if len(large) == 0 || pool(large).sd == 0 {
-		// Without the bootstrap's guard against skew the t bound alone needs the
-		// stricter level: one-sided 99 % in place of 97.5 %.
-		e.T = p.tInterval(0.4 * alpha)
+		e.T = p.tInterval(strictT * alpha)
 		e.L, e.U = e.T.Lo, e.T.Hi
 		return e, nil
 	}
@@ -155,6 +154,16 @@ func boundsFrom(p pooled, least int, alpha float64, resample func([]group) []res
 	e.BootT = p.bootT(all, large, alpha)
 	e.L, e.U = min(e.T.Lo, e.BootT.Lo), max(e.T.Hi, e.BootT.Hi)
 	return e, all
+}
+
+// atLeast are the groups that are large enough to be resampled.
+func (p pooled) atLeast(blocks int) (large []group) {
+	for _, g := range p.groups {
+		if len(g.values) >= blocks {
+			large = append(large, g)
+		}
+	}
+	return large
 }
 
 // orderGroups splits the blocks by which arm ran first; both orders weigh the

@@ -3,6 +3,7 @@ package stat
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -48,14 +49,37 @@ func (p pooled) tInterval(alpha float64) Interval {
 	return Interval{p.mean - half, p.mean + half}
 }
 
+// degenerateShare of a bound's error is what degenerate resamples may carry before
+// they count: they have no t value, and dropping them takes the side of whoever is
+// tested.
+const degenerateShare = 0.1
+
 // bootT turns the quantiles of t* around: the upper quantile gives the lower
 // bound. Where only some groups were resampled, the shape of their t* stands for
-// all and the standard error is that of the whole estimate.
+// all and the standard error is that of the whole estimate. Degenerate resamples
+// are dropped while they carry at most a tenth of alpha (0.25 % at 2.5 %: less than
+// three equal effects of six do); above that they count for the widest interval.
 func (p pooled) bootT(all []resample, resampled []group, alpha float64) Interval {
-	part := pool(resampled)
-	t := studentize(all, part.df, part.varianceFactor)
-	lo := p.mean - float64(quantile(t, 1-alpha)*p.se)
-	return Interval{lo, p.mean - float64(quantile(t, alpha)*p.se)}
+	t, lost := part(all, resampled)
+	upper, lower := t, t
+	if total := totalCount(t) + lost; lost > degenerateShare*alpha*total {
+		upper = append(slices.Clone(t), weighted{math.Inf(-1), lost})
+		lower = append(slices.Clone(t), weighted{math.Inf(1), lost})
+	}
+	lo := p.mean - float64(quantile(lower, 1-alpha)*p.se)
+	return Interval{lo, p.mean - float64(quantile(upper, alpha)*p.se)}
+}
+
+// part returns the t values of the resamples, and the count of those that have none.
+func part(all []resample, resampled []group) (t []weighted, degenerate float64) {
+	p := pool(resampled)
+	t = studentize(all, p.df, p.varianceFactor)
+	for _, r := range all {
+		if r.ss == 0 {
+			degenerate += r.count
+		}
+	}
+	return t, degenerate
 }
 
 // percentile returns the plain percentile interval of the mean.

@@ -14,11 +14,14 @@ const (
 
 // Reasons of an INCONCLUSIVE, and of a PASS that is none of metrics.
 const (
-	ReasonBatch   Reason = "outputs in batch" // they differ more between the arms than within the baseline
-	ReasonStalls  Reason = "stalls"           // the candidate stalls more often
-	ReasonAA      Reason = "A/A"              // the required A/A did not show equality
-	ReasonChecks  Reason = "checks"           // a correctness campaign
-	ReasonControl Reason = "control"          // a positive control that is noticed
+	ReasonBatch Reason = "outputs in batch" // they differ more between the arms than within the baseline
+	// ReasonUnadjusted is of a FAIL, too: a metric costs more than the margin by its
+	// own bound, and the number of metrics that were asked explains it.
+	ReasonUnadjusted Reason = "unadjusted"
+	ReasonStalls     Reason = "stalls"  // the candidate stalls more often
+	ReasonAA         Reason = "A/A"     // the required A/A did not show equality
+	ReasonChecks     Reason = "checks"  // a correctness campaign
+	ReasonControl    Reason = "control" // a positive control: noticed, or not shown
 )
 
 // Reasons of an INVALID that the report finds beside the rules.

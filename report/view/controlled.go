@@ -37,16 +37,29 @@ func (m *Metric) InPilot() string {
 
 // Word is what tables and plots show as the verdict of a primary metric.
 func (m *Metric) Word() string {
-	if m.Control != nil {
+	switch {
+	case m.Control != nil:
 		return string(m.Control.Outcome)
+	case m.Unadjusted():
+		return m.Result.String()
 	}
 	return string(m.Verdict)
 }
 
+// Unadjusted reports whether the metric fails by its own bound and does not make the
+// campaign a FAIL: as one of several questions it may have come about by chance.
+func (m *Metric) Unadjusted() bool { return m.Is(stat.Fail, ReasonUnadjusted) }
+
+// Fails reports whether the metric makes its campaign a FAIL.
+func (m *Metric) Fails() bool { return m.Verdict == stat.Fail && !m.Unadjusted() }
+
 // Tone is the verdict whose colour and shape go with that word: in a control, a
 // metric that fails is well. It is empty for one that was not reached.
 func (m *Metric) Tone() stat.Verdict {
-	if m.Control == nil {
+	switch {
+	case m.Unadjusted():
+		return stat.Inconclusive
+	case m.Control == nil:
 		return m.Verdict
 	}
 	return map[Outcome]stat.Verdict{Caught: stat.Pass, NotPassed: stat.Inconclusive, NotSensitive: stat.Fail}[m.Control.Outcome]

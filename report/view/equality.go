@@ -66,8 +66,8 @@ type EqualMetric struct {
 }
 
 // Need is the number of blocks for 90 % power if the true effect is 0, at the
-// observed spread and at its 80 % upper value. Zero: no number of blocks is
-// enough.
+// observed spread and at the one that a plan should reckon with. Zero: no number of
+// blocks is enough.
 type Need struct {
 	Observed int `json:"at_observed_spread"`
 	Upper    int `json:"at_upper_spread"`
@@ -75,7 +75,7 @@ type Need struct {
 
 // Reach says which metrics can carry the margin on a host. A metric is carried
 // by a campaign with at least its blocks: then it passes with 90 % power if the
-// true effect is 0 and the spread is at its 80 % upper value.
+// true effect is 0 and the spread is the one that a plan should reckon with.
 type Reach struct {
 	// Shown were shown equal with the blocks of this A/A.
 	Shown []Carried `json:"shown"`
@@ -83,7 +83,8 @@ type Reach struct {
 	Within []Carried `json:"within"`
 	// Beyond cannot, unless the host gets quieter or the phases longer.
 	Beyond []Carried `json:"beyond"`
-	// Blocks is the plan that carries all of Within; 0 if there are none.
+	// Blocks is the plan in which all of Within pass with 90 % power; 0 if there are
+	// none. It is more than each of them needs.
 	Blocks int `json:"blocks,omitempty"`
 	// Limit is the length up to which a campaign counts as practical.
 	Limit     int     `json:"practical_blocks"`

@@ -53,9 +53,15 @@ func Group(s string) string {
 // latest: a float64 percentage has no more to tell.
 const mostDecimals = 15
 
+// Boundless is from where on a percentage means only that there is no bound.
+const Boundless = 1e9
+
 // Percent formats a percentage with one decimal and a sign; more decimals where
 // rounding would put it on the margin or on the margin's other side.
 func Percent(x, margin float64) string {
+	if math.Abs(x) >= Boundless {
+		return strings.TrimSuffix(fmt.Sprintf("%+.0f", math.Copysign(1, x)), "1") + "∞ %"
+	}
 	decimals := 1
 	for decimals < mostDecimals && sideOf(rounded(x, decimals), margin) != sideOf(x, margin) {
 		decimals++

@@ -70,6 +70,15 @@ func (c *Comparison) metrics(want func(*Metric) bool) (list []Placed) {
 	return list
 }
 
+// Losing are the metrics that are not primary whose lower bounds lie above the margin.
+// An INVALID comparison has none.
+func (c *Comparison) Losing() []Placed {
+	if len(c.Invalid) > 0 {
+		return nil
+	}
+	return c.metrics(func(m *Metric) bool { return !m.Primary && m.Detail != nil && m.Detail.L > m.Detail.Margin })
+}
+
 // Find returns a metric of a phase, or nil.
 func (c *Comparison) Find(phase, name string) *Metric {
 	i := slices.IndexFunc(c.Phases, func(p Phase) bool { return p.Name == phase })

@@ -16,7 +16,8 @@ type PowerTable struct {
 	Kind   string `json:"kind"` // "power"
 	Tool   string `json:"tool"`
 	// Result is ENOUGH or UNDERPOWERED: whether the most blocks of the table have
-	// the wanted power on every metric, at the spreads that were observed or given
+	// the wanted power that all metrics of a campaign pass, at the spreads that were
+	// observed or given (where nothing is known, of metrics that have nothing in common)
 	// and the effects that are assumed.
 	Result   stat.Verdict `json:"result"`
 	ExitCode int          `json:"exit_code"`
@@ -34,21 +35,25 @@ type PowerTable struct {
 	Notes []string `json:"notes"`
 }
 
-// PowerGroup is one metric of a phase.
+// PowerGroup is one metric of a phase, or all metrics of a campaign.
 type PowerGroup struct {
-	Phase     string       `json:"phase,omitempty"`
-	Name      string       `json:"name,omitempty"`
-	Label     string       `json:"label"`
-	Better    string       `json:"better"` // lower, higher
-	MarginPct float64      `json:"margin_pct"`
-	Curves    []PowerCurve `json:"curves"`
+	// Whole: the chance that all metrics pass. Correlation is what is assumed between
+	// them; absent where their residuals say it.
+	Whole       bool         `json:"campaign,omitempty"`
+	Correlation *float64     `json:"correlation,omitempty"`
+	Phase       string       `json:"phase,omitempty"`
+	Name        string       `json:"name,omitempty"`
+	Label       string       `json:"label"`
+	Better      string       `json:"better"` // lower, higher
+	MarginPct   float64      `json:"margin_pct"`
+	Curves      []PowerCurve `json:"curves"`
 }
 
 // PowerCurve is the chance to pass at one spread and one true effect.
 type PowerCurve struct {
 	// SD is the standard deviation of d, natural logarithm.
-	SD     float64 `json:"sd_log"`
-	Spread string  `json:"spread"` // observed, upper (80 %), given
+	SD     float64 `json:"sd_log,omitempty"` // absent where each metric has its own
+	Spread string  `json:"spread"`           // observed, upper, given
 	Effect float64 `json:"effect_pct"`
 	Seen   bool    `json:"effect_observed,omitempty"` // else assumed
 	// Needed is the number of blocks of a plan with the wanted power; 0: none is
@@ -61,6 +66,9 @@ type PowerCurve struct {
 // SpreadText is the spread; ≤ is the upper value.
 func (c PowerCurve) SpreadText() string {
 	s := fmt.Sprintf("%.2f %%", 100*c.SD)
+	if c.SD == 0 {
+		s = "theirs"
+	}
 	if c.Spread == "upper" {
 		s = "≤ " + s
 	}
@@ -70,6 +78,9 @@ func (c PowerCurve) SpreadText() string {
 // EffectText is the true effect; * is one that an A/A observed.
 func (c PowerCurve) EffectText() string {
 	s := Percent(c.Effect, NoMargin)
+	if c.Seen && c.SD == 0 {
+		s = "theirs"
+	}
 	if c.Seen {
 		s += " *"
 	}

@@ -7,6 +7,7 @@ import "github.com/aituner/opprof/results/validity"
 var newInRules3 = map[Reason]bool{
 	ReasonDamaged:                     true,
 	ReasonSelection:                   true,
+	ReasonUnadjusted:                  true,
 	ReasonBatch:                       true,
 	"identity not reproduced":         true,
 	Reason(validity.RuleWork.Words()): true,

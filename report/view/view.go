@@ -30,14 +30,18 @@ type View struct {
 	Notes []string `json:"notes,omitempty"`
 	// Next says what to do now; empty after a PASS.
 	Next []string `json:"next,omitempty"`
-	// Needs says for each undecided primary metric what would decide it.
+	// Needs says for each undecided primary metric what would decide it, and for the
+	// campaign.
 	Needs []string `json:"needs,omitempty"`
+	// Whole is what a new campaign would need to pass on all primary metrics at once.
+	Whole *Whole `json:"new_campaign,omitempty"`
 
 	Subject   Subject `json:"subject"`
 	Simulated bool    `json:"simulated"`
 	Finished  bool    `json:"finished"`
 	Blocks    Blocks  `json:"blocks"`
-	// ErrorRate is the stated chance of a false PASS; empty without a gate.
+	// ErrorRate is the share of campaigns that come to this verdict wrongly, and under
+	// which conditions; empty where it rests on no interval, or nothing counts.
 	ErrorRate string `json:"error_rate,omitempty"`
 
 	// Looks are those of a plan with several, up to the one that decided.
@@ -223,21 +227,41 @@ type Metric struct {
 // from on the scale of d: the natural logarithm of the ratio of the two runs of a
 // block, positive is worse.
 type Detail struct {
-	N          int         `json:"n"`
-	SD         float64     `json:"sd_log"` // of d
-	Mean       float64     `json:"mean_log"`
-	L          float64     `json:"lower_log"`
-	U          float64     `json:"upper_log"`
-	Margin     float64     `json:"margin_log"`
-	P          float64     `json:"p_no_effect"` // two-sided
-	T          [2]float64  `json:"t_pct"`
-	BootT      *[2]float64 `json:"bootstrap_t_pct,omitempty"`
-	OneSided95 float64     `json:"one_sided_95_pct"`
+	N  int     `json:"n"`
+	SD float64 `json:"sd_log"` // of d
+	// SDUpper is the spread that a plan should reckon with: the 80 % upper limit of SD,
+	// or of the next campaign's where SDCampaigns of this host tell more than one.
+	SDUpper     float64     `json:"sd_upper_log,omitempty"`
+	SDCampaigns int         `json:"sd_campaigns,omitempty"`
+	Mean        float64     `json:"mean_log"`
+	L           float64     `json:"lower_log"`
+	U           float64     `json:"upper_log"`
+	Margin      float64     `json:"margin_log"`
+	P           float64     `json:"p_no_effect"` // two-sided
+	T           [2]float64  `json:"t_pct"`
+	BootT       *[2]float64 `json:"bootstrap_t_pct,omitempty"`
+	OneSided95  float64     `json:"one_sided_95_pct"`
 	// NotUsed: percentile and BCa intervals undercover at this n.
 	Percentile *[2]float64 `json:"percentile_not_used_pct,omitempty"`
 	BCa        *[2]float64 `json:"bca_not_used_pct,omitempty"`
 	OrderPct   *float64    `json:"order_effect_pct,omitempty"`
 	OrderP     *float64    `json:"order_effect_p_holm,omitempty"`
+	// PAbove is the one-sided p value of a cost of at most the margin, of a metric
+	// that fails by its own bound; PAdjusted is that times Tests, the metrics of the
+	// campaign that could fail.
+	PAbove    *float64 `json:"p_above_margin,omitempty"`
+	PAdjusted *float64 `json:"p_above_margin_adjusted,omitempty"`
+	Tests     int      `json:"tests,omitempty"`
+	// PBelow is the one-sided p value of no gain, of a metric whose whole interval
+	// lies on the better side.
+	PBelow *float64 `json:"p_below_zero,omitempty"`
+	// What a PASS rests on beside its bound: the largest share of bad server starts
+	// that so many blocks without one do not exclude (97.5 %), and the one-sided
+	// randomisation p value at the margin, by flipping signs.
+	BadStartsPct *float64 `json:"bad_starts_not_excluded_pct,omitempty"`
+	SignFlipP    *float64 `json:"sign_flip_p_at_margin,omitempty"`
+	// Lag1 is the autocorrelation of the effects of neighbouring blocks.
+	Lag1 *float64 `json:"lag1_r,omitempty"`
 }
 
 // Advice says what an inconclusive metric would need.
@@ -251,6 +275,21 @@ type Advice struct {
 	IfObservedUpper int `json:"blocks_at_observed_effect_upper_spread"`
 	// Noise says where the spread comes from; empty for rates.
 	Noise string `json:"noise,omitempty"`
+}
+
+// Whole says what a new campaign of the same metrics would need: blocks for 90 % power
+// that all of them pass, simulated with the gate's rule and the residuals of this one;
+// zero: no number of blocks is enough.
+type Whole struct {
+	Metrics int `json:"metrics"`
+	// At the observed spreads, and at those that a plan should reckon with, if no
+	// metric has a true effect; and if each has its estimate.
+	IfZero          int `json:"blocks_if_no_effect"`
+	IfZeroUpper     int `json:"blocks_if_no_effect_upper_spread"`
+	IfObservedUpper int `json:"blocks_at_observed_effect_upper_spread"`
+	// Campaigns of this host that the upper spread comes from, this one included; 1:
+	// what it says holds if the host stays as quiet.
+	Campaigns int `json:"campaigns"`
 }
 
 // Pair is the two runs of one block.

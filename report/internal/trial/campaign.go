@@ -183,7 +183,7 @@ func (tr *Trial) Write(parent string) string {
 	dir, err := results.Create(parent, plan, tr.Start)
 	require.NoError(tr.T, err)
 	ledger := &journal{}
-	tr.log(ledger, results.Entry{Event: results.EventSession, Tool: "test"})
+	tr.log(ledger, results.Entry{Event: results.EventSession, Tool: "test", Fingerprint: environment().Fingerprint})
 	done := 0
 	for _, blk := range plan.Blocks {
 		if tr.Stop > 0 && done == tr.Stop {

@@ -26,6 +26,8 @@ type Nearby struct {
 	AA       string // the evidence in words, or "none"
 	Evidence *AA    // the latest A/A that speaks for the set-up, or nil
 	Earlier  []view.Earlier
+	// Spreads are those that earlier campaigns on the same host and software saved.
+	Spreads map[SpreadOf][]float64
 }
 
 // FindNearby lists the earlier campaigns of the same comparison, and
@@ -33,7 +35,7 @@ type Nearby struct {
 // decided by the ledgers: a published campaign may have any name. judge judges
 // a campaign from its files.
 func FindNearby(c *results.Campaign, judge func(dir string) Said) (Nearby, error) {
-	near := Nearby{AA: "none"}
+	near := Nearby{AA: "none", Spreads: map[SpreadOf][]float64{}}
 	if len(c.Entries) == 0 {
 		return near, nil
 	}
@@ -44,6 +46,9 @@ func FindNearby(c *results.Campaign, judge func(dir string) Said) (Nearby, error
 	for _, n := range neighbours {
 		if sameComparison(c.Plan, n.plan) {
 			near.Earlier = append(near.Earlier, view.Earlier{Campaign: n.name, Verdict: n.said.String(), PlanHash: n.plan.Hash})
+		}
+		if n.fingerprint != "" && n.fingerprint == c.Entries[0].Fingerprint {
+			addSpreads(near.Spreads, n.dir)
 		}
 		if n.speaksFor(c) {
 			near.Evidence = n.evidenceFor(c, judge)

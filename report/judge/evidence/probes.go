@@ -111,6 +111,9 @@ func eachPhase(in *accept.Accepted, visit func(*results.Phase)) {
 	}
 }
 
+// throttledBy begins the names of throttle reasons.
+const throttledBy = "throttled: "
+
 // gpuProbes are the sampled ranges, over all GPUs of the host, and for each
 // throttle reason that was seen the share of samples that had it.
 func gpuProbes(in *accept.Accepted) []probe {
@@ -133,7 +136,7 @@ func gpuProbes(in *accept.Accepted) []probe {
 		}
 	})
 	for _, reason := range slices.Sorted(maps.Keys(seen)) {
-		list = append(list, probe{groupGPU, "throttled: " + reason, "% of samples", false, func(p *results.Phase) (reading, bool) {
+		list = append(list, probe{groupGPU, throttledBy + reason, "% of samples", false, func(p *results.Phase) (reading, bool) {
 			n, of := 0, samples(p)
 			for _, g := range p.GPU {
 				n += g.Throttle[reason]
