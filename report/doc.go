@@ -26,7 +26,8 @@
 //     itself, with all that was found so far; examineRuns (judge/comparison.go) adds
 //     what speaks against an accepted run.
 //  5. Compare, the arms. examinePair (judge/comparison.go) applies the rules of two
-//     arms, compares their outputs, and asks whether only the candidate breaks.
+//     arms, compares their outputs, those of the timed requests in timedOutputs
+//     (judge/outputs.go), and asks whether only the candidate breaks.
 //  6. Compare, the effects. After checkBalance (judge/comparison.go) and probeLag
 //     (judge/lag.go) every metric gets its interval and, if it is primary, a verdict:
 //     metric (judge/metric.go), by Analyze (stat/estimate.go) and Judge

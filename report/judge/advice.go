@@ -64,7 +64,7 @@ func (w *wording) nextBlocks() []string {
 	}
 	for _, c := range w.gating {
 		if c.Batched() {
-			lines = append(lines, "run a correctness scenario with VLLM_BATCH_INVARIANT: 1 in engine.env, where a batch changes no output: a difference there is FAIL(identity)")
+			lines = append(lines, batchAdvice(c))
 		}
 		if c.Stalling() {
 			lines = append(lines, "look for the cause of the stalls in "+c.Candidate+": a mean does not show them, and more blocks do not remove them")
@@ -144,4 +144,14 @@ func adviceLine(p view.Placed) string {
 		line += "; noise " + a.Noise
 	}
 	return line
+}
+
+// batchAdvice says how to find out what a batch cannot show.
+func batchAdvice(c *view.Comparison) string {
+	for i := range c.Outputs {
+		if o := &c.Outputs[i]; o.Flagged && o.Wavers == "" {
+			return "run a correctness scenario of this configuration with VLLM_BATCH_INVARIANT: 1 in engine.env, as scenario batch-invariant does on an H200: no batch changes an output there, and a difference is FAIL(identity)"
+		}
+	}
+	return "find out why " + c.Baseline + " gives other outputs from run to run with one stream: until it repeats itself, a difference of " + c.Candidate + " cannot be told from that"
 }

@@ -40,13 +40,13 @@ func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Atte
 	}
 	out.Identity = p.outputs()
 	out.Timed = p.timed()
+	if out.Identity.Status == IdentityInvalid {
+		out.Findings = append(out.Findings, Finding{Rule: ruleIdentity, Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
+	}
 	for _, t := range out.Timed {
 		if t.Status == IdentityInvalid {
 			out.Findings = append(out.Findings, Finding{Rule: ruleNotReproduced, Scope: ScopeComparison, Arm: c.Candidate, Phase: t.Phase, Cause: CauseHarness, Message: t.Message})
 		}
-	}
-	if out.Identity.Status == IdentityInvalid {
-		out.Findings = append(out.Findings, Finding{Rule: ruleIdentity, Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
 	}
 	return out
 }
