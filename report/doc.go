@@ -89,10 +89,10 @@
 //	INVALID       too few blocks          12    7     a primary metric: fewer than six
 //	INVALID       control not applied     12    7     positive control: it reached no primary metric
 //	INVALID       -                       12    8     no comparison counts
-//	INCONCLUSIVE  unadjusted              11    7     metrics fail, none of them among so many
-//	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
 //	INCONCLUSIVE  selection               11    6     metrics hang on attempts that were aborted or void
 //	INCONCLUSIVE  outputs in batch        11    7     timed outputs differ more between the arms than within the baseline
+//	INCONCLUSIVE  unadjusted              11    7     metrics fail, none of them among so many
+//	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
 //	INCONCLUSIVE  stalls                  11    7     all metrics pass, the candidate stalls more often
 //	INCONCLUSIVE  A/A                     11    8     PASS, but the required A/A is INCONCLUSIVE
 //	INCONCLUSIVE  control                 11    7     positive control: a phase in which no metric caught it
@@ -117,6 +117,7 @@
 //	BIAS          -                       12    -     equal arms differ in a primary metric
 //	UNDERPOWERED  -                       12    -     too noisy to show equality
 //	INCONCLUSIVE  selection               11    -     equality hangs on attempts that were aborted or void
+//	INCONCLUSIVE  outputs in batch        11    -     all are equal, timed outputs of the arms are not
 //	INCONCLUSIVE  stalls                  11    -     all are equal, one arm stalls more often
 //	EQUAL         -                       0     -     every interval lies within the margin on both sides
 //	UNFINISHED    -                       14    -     no statement yet
