@@ -34,7 +34,8 @@ func (c *Campaign) thinnedDamage() string {
 	const instead = "get the publication or the run directory that it was made of again"
 	got, err := hashFile(c.files, thinnedFile)
 	if want := vouched(c.Entries); err != nil || got != want {
-		return fmt.Sprintf("%s: digest %.12s, the ledger says %.12s: publishing did not write it; %s", thinnedFile, got, orNone(want), instead)
+		return fmt.Sprintf("%s: digest %.12s, the ledger says %.12s: publishing did not write it; %s",
+			thinnedFile, got, orNone(want), instead)
 	}
 	sealed := c.sealedSteps()
 	for _, name := range slices.Sorted(maps.Keys(c.Thinned)) {

@@ -22,7 +22,8 @@ func work(s *subject) {
 			why = "the lengths of prompts or of wanted outputs are others"
 		}
 		if why != "" {
-			s.add(finding(RuleWork, CauseHarness, "the requests of phase %s are not those of the plan: %s; all runs must get the same work: repeat the block",
+			s.add(finding(RuleWork, CauseHarness,
+				"the requests of phase %s are not those of the plan: %s; all runs must get the same work: repeat the block",
 				plan.Name, why).in(plan.Name))
 		}
 	})
@@ -33,7 +34,8 @@ func work(s *subject) {
 func (s *subject) comparable(plan scenarios.Phase, got *results.Phase) bool {
 	failures, all, _ := s.count(plan.Name, failed)
 	timed, _, _ := s.count(plan.Name, func(r *results.Request) bool { return !r.Warmup })
-	return failures == 0 && all > 0 && got.Unsent == 0 && (timed == plan.Source.Requests || all == plan.Source.Requests+plan.Warmup.Requests)
+	complete := timed == plan.Source.Requests || all == plan.Source.Requests+plan.Warmup.Requests
+	return failures == 0 && all > 0 && got.Unsent == 0 && complete
 }
 
 // misnumbered says which request is not there once and in its role, or "". Shapes
@@ -70,7 +72,8 @@ func CompareWork(plan *results.Plan, attempts []results.Attempt) []Finding {
 			if r.sum == reference.sum {
 				continue
 			}
-			f := finding(RuleWork, CauseHarness, "the requests of phase %s are not those of %s: %s; all runs must get the same work: measure the campaign again",
+			f := finding(RuleWork, CauseHarness,
+				"the requests of phase %s are not those of %s: %s; all runs must get the same work: measure the campaign again",
 				phase.Name, reference.of.Key, shapesDiffer(r.shapes, reference.shapes)).in(phase.Name)
 			found = append(found, f.about(ScopeRun, r.of))
 		}
@@ -129,7 +132,8 @@ func shapesDiffer(got, want []results.Shape) string {
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %s differ, the first is %s, not %s", n, counted(len(got), "request", "requests"), shapeText(got[first]), shapeText(want[first]))
+	return fmt.Sprintf("%d of %s differ, the first is %s, not %s",
+		n, counted(len(got), "request", "requests"), shapeText(got[first]), shapeText(want[first]))
 }
 
 func shapeText(s results.Shape) string {

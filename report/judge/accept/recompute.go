@@ -94,11 +94,11 @@ func differences(a *Run, all map[string]given) []view.Finding {
 			wrong = append(wrong[:mostDifferences], view.Plural(more, "more number differs", "more numbers differ"))
 		}
 		if wrong != nil {
-			found = append(found, view.Finding{Name: view.ReasonRecomputation, Detail: p.Name + ": " + strings.Join(wrong, "; ")})
+			found = append(found, view.NewFinding(view.ReasonRecomputation, "%s: %s", p.Name, strings.Join(wrong, "; ")))
 		}
 	}
 	if why := boundsDiffer(a); why != "" {
-		found = append(found, view.Finding{Name: view.ReasonRecomputation, Detail: why})
+		found = append(found, view.NewFinding(view.ReasonRecomputation, "%s", why))
 	}
 	return found
 }
