@@ -99,7 +99,7 @@ func TestRefusedPromptsAreToldOnce(t *testing.T) {
 	}
 	comment := post.Result{View: v, Key: "one-block"}.Comment(post.Target{})
 	assert.Contains(t, strings.SplitN(comment, "\n", 3)[1], cause)
-	assert.Regexp(t, "0001/o.+, 0001/o.+ attempt 2: void: run failed, request failed", report)
+	assert.Regexp(t, "0001/o.+, 0001/o.+ attempts 1, 2: void: run failed, request failed", report)
 	assert.LessOrEqual(t, strings.Count(text, "\n"), 20, text)
 	assert.Equal(t, 1, strings.Count(progress, cause), progress)
 	assert.Contains(t, progress, "run 0001.2/on is INVALID like run burnin-1/off")
@@ -128,7 +128,7 @@ func TestFailedStartIsShort(t *testing.T) {
 	require.Len(t, v.Causes, 1)
 	report := unwrap(text)
 	assert.LessOrEqual(t, strings.Count(text, "\n"), 20, text)
-	for _, words := range []string{"the server ended before it answered (exit status 1)", "no KV cache fits; see server.log.zst of the run (first of 4 attempts of 2 arms)"} {
+	for _, words := range []string{"the server ended before it answered (exit status 1)", "no KV cache fits; see server.log.zst of the run (first of 6 attempts of 2 arms)"} {
 		assert.Equal(t, 1, strings.Count(report, words), report)
 	}
 	assert.Less(t, strings.Index(report, "no KV cache fits"), strings.Index(report, "note "), "in the first paragraph")
