@@ -8,6 +8,7 @@ import (
 
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/gaps"
 	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -22,7 +23,7 @@ type given struct {
 }
 
 // give computes the numbers of a phase from its requests.
-func give(requests []results.Request, gaps results.Gaps, plan scenarios.Phase) given {
+func give(requests []results.Request, gaps gaps.Histogram, plan scenarios.Phase) given {
 	g := given{live: Live{metrics.MeanLive(requests), metrics.MeanLiveWithDrain(requests)}}
 	g.values, g.undefined = metrics.Compute(metrics.Phase{Requests: requests, Gaps: gaps, Goodput: plan.Goodput})
 	if plan.Arrival.Kind != scenarios.ArrivalClosed { // nobody waits for a schedule there
