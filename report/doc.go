@@ -102,10 +102,10 @@
 //	UNFINISHED    -                       14    8     no verdict yet, and no effect is shown
 //
 // Of INVALID rows with one step the finding of the earlier block, run or metric stands
-// first; damaged and damaged run stand before all others. A finding of steps 1 to 6 takes the verdict from all metrics of the comparison:
-// FAIL of a metric, and FAIL(not sensitive), outrank only the INVALID of another metric.
-// Comparisons are joined by their verdicts alone; the first one in the plan with the
-// worst says why.
+// first; damaged and damaged run stand before all others, then selection. A finding of
+// steps 1 to 6 takes the verdict from all metrics of the comparison: FAIL of a metric,
+// and FAIL(not sensitive), outrank only the INVALID of another metric. Comparisons are
+// joined by their verdicts alone; the first one in the plan with the worst says why.
 //
 // # Results of opbench aa
 //
