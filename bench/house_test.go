@@ -24,7 +24,7 @@ var mayImport = []struct {
 	folder string
 	others []string
 }{
-	{"scenarios", nil},
+	{"scenarios", []string{"scenarios"}}, // its own parts
 	{"patches", nil},
 	{"report/stat", nil},
 	{"results", []string{"scenarios", "patches", "results"}},

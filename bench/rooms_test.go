@@ -26,7 +26,10 @@ var rooms = []struct {
 	{"report/judge/accept", []string{"report/view"}},
 	{"report/judge/evidence", []string{"report/view", "report/judge/accept"}},
 	{"report/judge/rates", []string{"report/view"}},
-	{"report/judge", []string{"report/view", "report/judge/accept", "report/judge/evidence", "report/judge/rates"}},
+	{"report/judge/wording", []string{"report/view", "report/judge/evidence", "report/judge/accept", "report/judge/rates"}},
+	{"report/judge", []string{
+		"report/view", "report/judge/accept", "report/judge/evidence", "report/judge/rates", "report/judge/wording",
+	}},
 	{"report/sizing", []string{
 		"report/view", "report/judge/accept", "report/judge/evidence", "report/judge/rates", "report/judge",
 	}},
@@ -84,8 +87,8 @@ func TestOrderOfTheRoomsCatches(t *testing.T) {
 	forbidden := map[string][]string{
 		"report": {"report/view"}, "report/stat": {"report/view"}, "report/view": {"report/judge/accept", "report/render"},
 		"report/judge/accept": {"report/judge/evidence", "report/judge"}, "report/judge/evidence": {"report/judge"},
-		"report/judge/rates": {"report/judge", "report/judge/evidence"},
-		"report/judge":       {"report/sizing", "report/render"}, "report/sizing": {"report/revisions", "report/page"},
+		"report/judge/rates": {"report/judge", "report/judge/evidence"}, "report/judge/wording": {"report/judge", "report/render"},
+		"report/judge": {"report/sizing", "report/render"}, "report/sizing": {"report/revisions", "report/page"},
 		"report/revisions": {"report/render"}, "report/render": {"report/page", "report/judge"},
 		"report/publish": {"report/page", "report/sizing"},
 		"report/page":    {"report/judge", "report/export"}, "report/export": {"report/judge", "report/page"},

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/aituner/opprof/scenarios/words"
 )
 
 //go:embed *.yaml
@@ -26,7 +28,7 @@ func Bundled() []string {
 func Open(name string) ([]byte, error) {
 	text, err := bundled.ReadFile(name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no bundled scenario %s%s", quote(name), suggest(name, Bundled()))
+		return nil, fmt.Errorf("no bundled scenario %s%s", words.Quote(name), words.Suggest(name, Bundled()))
 	}
 	return text, nil
 }

@@ -1,6 +1,10 @@
 package scenarios
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/aituner/opprof/scenarios/words"
+)
 
 // EngineKind names how servers under test come to life.
 type EngineKind string
@@ -110,7 +114,7 @@ func kindsWith(has func(Capabilities) bool) string {
 			kinds = append(kinds, c.Kind)
 		}
 	}
-	return oneOf(kinds)
+	return words.OneOf(kinds)
 }
 
 // scheduledRoles are the roles that any kind of engine has.

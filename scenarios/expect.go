@@ -5,15 +5,6 @@ import (
 	"strings"
 )
 
-// Expectation is what is asked of the outputs of two arms.
-type Expectation string
-
-// The expectations. Without one, ExpectsEqual decides.
-const (
-	ExpectEqual  Expectation = "equal"  // a difference is a FAIL
-	ExpectReport Expectation = "report" // differences are shown, and decide nothing
-)
-
 // recorderPrefix begins the names of the variables that a recorder reads.
 const recorderPrefix = "VLLM_OPPROF_"
 

@@ -30,3 +30,12 @@ const (
 	DistUniform   DistKind = "uniform"
 	DistLognormal DistKind = "lognormal"
 )
+
+// Expectation is what is asked of the outputs of two arms.
+type Expectation string
+
+// The expectations. Without one, ExpectsEqual decides.
+const (
+	ExpectEqual  Expectation = "equal"  // a difference is a FAIL
+	ExpectReport Expectation = "report" // differences are shown, and decide nothing
+)

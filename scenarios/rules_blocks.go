@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/aituner/opprof/scenarios/words"
 )
 
 // minBlocks is the smallest number of blocks with an interval of the level that
@@ -80,7 +82,7 @@ func looksText(sets [][]int) string {
 	for i, set := range sets {
 		texts[i] = strings.ReplaceAll(fmt.Sprint(set), " ", ", ")
 	}
-	return oneOf(texts)
+	return words.OneOf(texts)
 }
 
 // Repeats reports whether two arms are equal on purpose: one says same_as the

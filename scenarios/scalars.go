@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/aituner/opprof/scenarios/words"
 )
 
 // The readers below leave the target as it was, a default, when the value is
@@ -128,7 +130,7 @@ func (v value) rate(to *float64) {
 	}
 	r, err := strconv.ParseFloat(m[1], 64)
 	if err != nil || r < 1e-3 || r > 1e6 {
-		v.bad("want a rate from 0.001/s to 1000000/s, got %s", short(v.node.Value))
+		v.bad("want a rate from 0.001/s to 1000000/s, got %s", words.Short(v.node.Value))
 		return
 	}
 	*to = r
@@ -151,5 +153,5 @@ func choice[S ~string](v value, to *S, options ...S) {
 		*to = S(v.node.Value)
 		return
 	}
-	v.bad("want %s, got %s", oneOf(options), v.got())
+	v.bad("want %s, got %s", words.OneOf(options), v.got())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/aituner/opprof/report/judge/accept"
 	"github.com/aituner/opprof/report/judge/evidence"
 	"github.com/aituner/opprof/report/judge/rates"
+	"github.com/aituner/opprof/report/judge/wording"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
@@ -36,12 +37,12 @@ func (q *question) conclude(in *accept.Accepted, v *view.View, aaOpen bool) {
 	v.ExitCode = view.ExitCodeOf(v.Verdict)
 	v.ErrorRate = q.errorRate(v)
 	q.warn(in, v, gating)
-	w := &wording{v: v, s: in.Scenario, gating: gating, aaOpen: aaOpen, aa: q.near.Evidence, level: 2 * q.alpha}
-	say(v, w.sentence())
+	w := &wording.Wording{View: v, Scenario: in.Scenario, Gating: gating, AAOpen: aaOpen, AA: q.near.Evidence, Level: 2 * q.alpha}
+	say(v, w.Sentence())
 	if v.Verdict == stat.Inconclusive && accept.HasEffects(in.Scenario) {
 		v.Whole = q.whole(gating)
 	}
-	v.Next, v.Needs = w.next(), needs(v, gating)
+	v.Next, v.Needs = w.Next(), wording.Needs(v, gating)
 }
 
 // warn adds to the first lines what a reader of the verdict has to know beside it.

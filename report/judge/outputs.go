@@ -90,14 +90,3 @@ func hostsOf(in *accept.Accepted, runs []results.Key) (hosts []string) {
 	}
 	return hosts
 }
-
-// batchSentence says which outputs differ, for the first line.
-func batchSentence(c *view.Comparison) string {
-	for i := range c.Outputs {
-		if o := &c.Outputs[i]; o.Flagged {
-			return fmt.Sprintf("timed outputs of phase %s differ in %.1f %% of the requests between %s and %s, and in %.1f %% between runs of %s (p = %.2g)",
-				o.Phase, o.Across, c.Baseline, c.Candidate, *o.Baseline, c.Baseline, *o.P)
-		}
-	}
-	return ""
-}

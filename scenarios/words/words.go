@@ -1,15 +1,16 @@
-package scenarios
+// Package words has the words of messages: hints, quotes, choices.
+package words
 
 import (
 	"strconv"
 	"strings"
 )
 
-// suggest returns a hint: the closest of the options, or all of them.
-func suggest(word string, options []string) string {
+// Suggest returns a hint: the closest of the options, or all of them.
+func Suggest(word string, options []string) string {
 	best, distance := "", 3
 	for _, o := range options {
-		if d := edits(short(word), o); d < distance && d < len(o) {
+		if d := edits(Short(word), o); d < distance && d < len(o) {
 			best, distance = o, d
 		}
 	}
@@ -40,8 +41,8 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// short cuts what a message repeats of the file.
-func short(text string) string {
+// Short cuts what a message repeats of the file.
+func Short(text string) string {
 	const most = 60
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
@@ -49,10 +50,11 @@ func short(text string) string {
 	return text
 }
 
-func quote(text string) string { return strconv.Quote(short(text)) }
+// Quote puts a shortened text in quotation marks.
+func Quote(text string) string { return strconv.Quote(Short(text)) }
 
-// oneOf writes a choice as a sentence does: a, b or c.
-func oneOf[S ~string](options []S) string {
+// OneOf writes a choice as a sentence does: a, b or c.
+func OneOf[S ~string](options []S) string {
 	texts := make([]string, len(options))
 	for i, o := range options {
 		texts[i] = string(o)

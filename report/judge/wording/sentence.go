@@ -1,4 +1,4 @@
-package judge
+package wording
 
 import (
 	"cmp"
@@ -14,25 +14,25 @@ import (
 	"github.com/aituner/opprof/scenarios"
 )
 
-// sentence says what the verdict rests on. Its words never claim that there is
+// Sentence says what the verdict rests on. Its words never claim that there is
 // no regression, only what was excluded.
-func (w *wording) sentence() string {
+func (w *Wording) Sentence() string {
 	var claim string
-	switch v := w.v; {
+	switch v := w.View; {
 	case controlled(v.Result):
-		claim = controlSentence(w.gating)
+		claim = controlSentence(w.Gating)
 	case v.Verdict == stat.Fail && v.Reason == "":
-		claim = w.failed(withoutEqual(w.gating))
+		claim = w.failed(withoutEqual(w.Gating))
 	case v.Verdict == stat.Fail || v.Verdict == stat.Invalid:
 		claim = w.because()
-	case !accept.HasEffects(w.s):
+	case !accept.HasEffects(w.Scenario):
 		claim = "All correctness checks hold in every valid run"
 	case v.Verdict == stat.Inconclusive:
 		claim = w.inconclusive()
 	default:
-		claim = w.passed(withoutEqual(w.gating))
+		claim = w.passed(withoutEqual(w.Gating))
 	}
-	if w.v.Nothing() {
+	if w.View.Nothing() {
 		return claim + "." // which says that no block is valid
 	}
 	return claim + w.faster() + ". " + w.basis()
@@ -40,26 +40,26 @@ func (w *wording) sentence() string {
 
 // faster adds what the candidate is certainly better at, where the verdict rests on
 // effects. A FAIL of several comparisons speaks of those that fail.
-func (w *wording) faster() string {
-	fails := w.v.Verdict == stat.Fail && (w.v.Reason != "" || len(w.gating) > 1)
-	if fails || w.v.Verdict == stat.Invalid || w.s.Purpose == scenarios.Control || w.s.Purpose == scenarios.AA {
+func (w *Wording) faster() string {
+	fails := w.View.Verdict == stat.Fail && (w.View.Reason != "" || len(w.Gating) > 1)
+	if fails || w.View.Verdict == stat.Invalid || w.Scenario.Purpose == scenarios.Control || w.Scenario.Purpose == scenarios.AA {
 		return ""
 	}
-	if claim := rates.Faster(w.gating, w.level); claim != "" {
+	if claim := rates.Faster(w.Gating, w.Level); claim != "" {
 		return "; " + claim
 	}
 	return ""
 }
 
 // passed states the margin and the worst bound.
-func (w *wording) passed(gating []*view.Comparison) string {
-	list := allPrimaries(gating)
+func (w *Wording) passed(gating []*view.Comparison) string {
+	list := AllPrimaries(gating)
 	worst := slices.MaxFunc(list, func(x, y view.Placed) int { return cmp.Compare(closeness(x), closeness(y)) })
 	what := "costs less than %s %% on %s"
 	switch {
-	case w.s.Purpose == scenarios.AA && len(gating) > 1:
+	case w.Scenario.Purpose == scenarios.AA && len(gating) > 1:
 		what = "are equal within %s %% on %s"
-	case w.s.Purpose == scenarios.AA:
+	case w.Scenario.Purpose == scenarios.AA:
 		what = "equals its baseline within %s %% on %s"
 	case len(gating) > 1:
 		what = "cost less than %s %% on %s"
@@ -68,8 +68,8 @@ func (w *wording) passed(gating []*view.Comparison) string {
 		view.AllOf(len(list), "primary metric", "primary metrics"), view.MaybePercent(worst.Upper, worst.MarginPct), worst)
 }
 
-func (w *wording) failed(gating []*view.Comparison) string {
-	list := allPrimaries(gating)
+func (w *Wording) failed(gating []*view.Comparison) string {
+	list := AllPrimaries(gating)
 	bad := slices.DeleteFunc(slices.Clone(list), func(p view.Placed) bool { return !p.Fails() })
 	worst := slices.MaxFunc(bad, func(x, y view.Placed) int { return cmp.Compare(x.Detail.L/x.Detail.Margin, y.Detail.L/y.Detail.Margin) })
 	what := "costs"
@@ -94,32 +94,32 @@ func singly(list []view.Placed) string {
 		worst, view.MaybePercent(worst.Lower, worst.MarginPct), *worst.Detail.PAbove, worst.Detail.Tests, *worst.Detail.PAdjusted)
 }
 
-func (w *wording) inconclusive() string {
+func (w *Wording) inconclusive() string {
 	var parts []string
-	if s := singly(allPrimaries(w.gating)); s != "" {
+	if s := singly(AllPrimaries(w.Gating)); s != "" {
 		parts = append(parts, s)
 	}
 	for _, equal := range []bool{false, true} {
-		same := slices.DeleteFunc(slices.Clone(w.gating), func(c *view.Comparison) bool { return c.AA != equal })
-		if s := undecided(allPrimaries(same), equal); s != "" {
+		same := slices.DeleteFunc(slices.Clone(w.Gating), func(c *view.Comparison) bool { return c.AA != equal })
+		if s := undecided(AllPrimaries(same), equal); s != "" {
 			parts = append(parts, s)
 		}
 	}
-	if s := undecidedBySelection(allPrimaries(w.gating)); s != "" {
+	if s := undecidedBySelection(AllPrimaries(w.Gating)); s != "" {
 		parts = append(parts, s)
 	}
-	for _, c := range w.gating {
+	for _, c := range w.Gating {
 		if c.Batched() {
 			parts = append([]string{batchSentence(c)}, parts...)
 		}
 	}
-	if w.aaOpen {
-		parts = append(parts, "the required A/A did not show that equal arms are equal: "+w.v.AA)
+	if w.AAOpen {
+		parts = append(parts, "the required A/A did not show that equal arms are equal: "+w.View.AA)
 	}
 	if len(parts) > 0 {
 		parts[0] = strings.ToUpper(parts[0][:1]) + parts[0][1:]
 	}
-	for _, c := range w.gating {
+	for _, c := range w.Gating {
 		if c.Stalling() {
 			parts = append(parts, fmt.Sprintf("%s stalls more often than %s: %s against %d (p = %.2g)",
 				c.Candidate, c.Baseline, view.Plural(c.Stalls.Candidate, "event", "events"), c.Stalls.Baseline, c.Stalls.P))
@@ -173,8 +173,8 @@ type claim struct {
 
 // because tells the first reason of a verdict that rests on none of the effects, and
 // how many more there are.
-func (w *wording) because() string {
-	list := claims(w.gating, w.v.Verdict)
+func (w *Wording) because() string {
+	list := claims(w.Gating, w.View.Verdict)
 	if len(list) == 0 {
 		return "nothing was judged"
 	}
@@ -195,14 +195,14 @@ func (w *wording) because() string {
 
 // told marks what the sentence says, also where it stands in comparisons that do not
 // gate.
-func (w *wording) told(c claim) {
+func (w *Wording) told(c claim) {
 	for _, f := range c.by {
 		f.Told = true
 	}
-	for i := range w.v.Comparisons {
-		for k := range w.v.Comparisons[i].Invalid {
-			f := &w.v.Comparisons[i].Invalid[k]
-			f.Told = f.Told || len(c.by) == len(w.gating) && f.String() == c.by[0].String()
+	for i := range w.View.Comparisons {
+		for k := range w.View.Comparisons[i].Invalid {
+			f := &w.View.Comparisons[i].Invalid[k]
+			f.Told = f.Told || len(c.by) == len(w.Gating) && f.String() == c.by[0].String()
 		}
 	}
 }
@@ -257,10 +257,10 @@ func reasonsOf(c *view.Comparison, v stat.Verdict) (list []*view.Finding) {
 }
 
 // basis says how much was measured.
-func (w *wording) basis() string {
-	parts := []string{view.Plural(w.v.Blocks.Valid-w.v.Blocks.NotPooled, "block", "blocks")}
+func (w *Wording) basis() string {
+	parts := []string{view.Plural(w.View.Blocks.Valid-w.View.Blocks.NotPooled, "block", "blocks")}
 	var identities []string
-	for _, c := range w.gating {
+	for _, c := range w.Gating {
 		if c.Identity != "" && !slices.Contains(identities, c.Identity) {
 			identities = append(identities, c.Identity)
 		}
@@ -273,11 +273,11 @@ func (w *wording) basis() string {
 }
 
 // subject names what is tested: the candidate's patch where it has one.
-func (w *wording) subject(gating []*view.Comparison) string {
+func (w *Wording) subject(gating []*view.Comparison) string {
 	if len(gating) != 1 {
 		return candidates(gating)
 	}
-	arm, _ := w.s.Arm(gating[0].Candidate)
+	arm, _ := w.Scenario.Arm(gating[0].Candidate)
 	if arm.Patch == scenarios.PatchNone || gating[0].AA || arm.Patch == "" {
 		return arm.Name
 	}
@@ -285,7 +285,7 @@ func (w *wording) subject(gating []*view.Comparison) string {
 }
 
 // culprits names the comparisons that fail; where there is one, its candidate.
-func (w *wording) culprits(gating, failing []*view.Comparison) string {
+func (w *Wording) culprits(gating, failing []*view.Comparison) string {
 	if len(gating) == 1 {
 		return w.subject(gating)
 	}
@@ -324,4 +324,15 @@ func claimOf(r *view.Finding) string {
 		return "the outputs differ: " + strings.TrimPrefix(r.String(), string(r.Name)+": ")
 	}
 	return strings.TrimPrefix(r.String(), string(r.Name)+": ")
+}
+
+// batchSentence says which outputs differ, for the first line.
+func batchSentence(c *view.Comparison) string {
+	for i := range c.Outputs {
+		if o := &c.Outputs[i]; o.Flagged {
+			return fmt.Sprintf("timed outputs of phase %s differ in %.1f %% of the requests between %s and %s, and in %.1f %% between runs of %s (p = %.2g)",
+				o.Phase, o.Across, c.Baseline, c.Candidate, *o.Baseline, c.Baseline, *o.P)
+		}
+	}
+	return ""
 }

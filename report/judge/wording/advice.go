@@ -1,24 +1,23 @@
-package judge
+package wording
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/aituner/opprof/report/judge/rates"
 	"github.com/aituner/opprof/report/stat"
 	"github.com/aituner/opprof/report/view"
 )
 
-// next says what to do after a verdict other than PASS.
-func (w *wording) next() []string {
-	if w.v.Is(stat.Fail, view.ReasonNotSensitive) {
+// Next says what to do after a verdict other than PASS.
+func (w *Wording) Next() []string {
+	if w.View.Is(stat.Fail, view.ReasonNotSensitive) {
 		return []string{"take these metrics out of primary on such a host, or measure them better: longer phases, a quieter host, interleaved arms"}
 	}
-	if w.v.Is(stat.Inconclusive, view.ReasonControl) {
+	if w.View.Is(stat.Inconclusive, view.ReasonControl) {
 		return []string{"make the slowdown stand out: a quieter host, longer phases, interleaved arms, more blocks; until a control is caught, a PASS here does not show that this gate could have failed"}
 	}
-	switch w.v.Verdict {
+	switch w.View.Verdict {
 	case stat.Inconclusive:
 		return w.nextBlocks()
 	case stat.Invalid:
@@ -30,18 +29,18 @@ func (w *wording) next() []string {
 }
 
 // nextBlocks says how many blocks would decide, and that they are a new plan.
-func (w *wording) nextBlocks() []string {
+func (w *Wording) nextBlocks() []string {
 	var lines []string
 	least, most, open, hopeless := 0, 0, false, false
-	for _, p := range allPrimaries(w.gating) {
+	for _, p := range AllPrimaries(w.Gating) {
 		open = open || p.Advice != nil
 		hopeless = hopeless || p.Advice != nil && p.Advice.IfObserved == 0
 	}
-	if open && w.v.Whole != nil {
-		least, most = w.v.Whole.IfZeroUpper, w.v.Whole.IfObservedUpper
+	if open && w.View.Whole != nil {
+		least, most = w.View.Whole.IfZeroUpper, w.View.Whole.IfObservedUpper
 	}
 	if least > 0 { // as many blocks as ran were not enough
-		least = max(least, w.v.Blocks.Valid+2)
+		least = max(least, w.View.Blocks.Valid+2)
 	}
 	switch {
 	case least > view.PracticalBlocks:
@@ -53,16 +52,16 @@ func (w *wording) nextBlocks() []string {
 	if hopeless {
 		lines = append(lines, "where the estimate itself is beyond the margin, more blocks are more likely to show a FAIL than a PASS")
 	}
-	if slices.ContainsFunc(allPrimaries(w.gating), func(p view.Placed) bool { return p.Is(stat.Inconclusive, view.ReasonSelection) }) {
+	if slices.ContainsFunc(AllPrimaries(w.Gating), func(p view.Placed) bool { return p.Is(stat.Inconclusive, view.ReasonSelection) }) {
 		lines = append(lines, "run a new campaign and let every run end: here the verdict would rest on what was aborted or void")
 	}
-	if w.v.Reason == view.ReasonUnadjusted {
+	if w.View.Reason == view.ReasonUnadjusted {
 		lines = append(lines, "a new campaign with more blocks would show the cost or exclude it; this one can't be extended")
 	}
-	if w.aaOpen {
-		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")
+	if w.AAOpen {
+		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.AA.Name)+" says what the A/A lacks")
 	}
-	for _, c := range w.gating {
+	for _, c := range w.Gating {
 		if c.Batched() {
 			lines = append(lines, batchAdvice(c))
 		}
@@ -73,38 +72,13 @@ func (w *wording) nextBlocks() []string {
 	return lines
 }
 
-// wholeCampaigns are simulated for each number of blocks that is tried: the chance of a
-// plan is known to 1.5 points then.
-const wholeCampaigns = 400
-
-// whole is what a new campaign would need: it passes only if every metric does.
-func (q *question) whole(gating []*view.Comparison) *view.Whole {
-	j := rates.NewJoint(allPrimaries(gating), q.rule(), wholeCampaigns)
-	if j == nil {
-		return nil
-	}
-	observed := func(p view.Placed) (sd, theta, margin float64) {
-		sd, _, margin = rates.AtUpper(p)
-		return sd, p.Detail.Mean, margin
-	}
-	out := &view.Whole{
-		Metrics: len(j.Metrics), IfZero: j.Needed(rates.AsSeen, rates.TargetPower, q.planSize),
-		IfZeroUpper:     j.Needed(rates.AtUpper, rates.TargetPower, q.planSize),
-		IfObservedUpper: j.Needed(observed, rates.TargetPower, q.planSize),
-	}
-	for _, p := range j.Metrics {
-		out.Campaigns = max(out.Campaigns, p.Detail.SDCampaigns)
-	}
-	return out
-}
-
-// needs lists what each undecided metric would take, and all of them together.
-func needs(v *view.View, gating []*view.Comparison) []string {
+// Needs lists what each undecided metric would take, and all of them together.
+func Needs(v *view.View, gating []*view.Comparison) []string {
 	if v.Verdict != stat.Inconclusive {
 		return nil
 	}
 	var lines []string
-	for _, p := range allPrimaries(gating) {
+	for _, p := range AllPrimaries(gating) {
 		if p.Advice != nil {
 			lines = append(lines, adviceLine(p))
 		}
