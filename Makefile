@@ -69,7 +69,8 @@ bench-recorder: build vllm-cpu
 
 # CELLS='^hosts' simulates only the cells that match and leaves all other rows.
 bench-stat:
-	go test ./report/stat -run 'TestCalibration$$|TestCampaignCalibration|TestLookConstants' -timeout 2h -v -campaigns 20000 -cells '$(CELLS)'
+	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 2h -v -campaigns 20000 -cells '$(CELLS)'
+	go test ./report/stat -run TestCampaignCalibration -timeout 2h -v -campaigns 10000 -cells '$(CELLS)'
 	go test ./report/stat -run TestReadme -update
 	$(if $(CELLS),,go test ./bench -run 'PipelineIsCalibrated$$' -timeout 2h -v -campaigns 200)
 

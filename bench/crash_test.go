@@ -28,7 +28,7 @@ phases:
     arrival: {kind: closed, streams: 4}
     warmup: {requests: 4}
     primary: [tpot_p50]
-design: {blocks: 6, seed: 1, burn_in_blocks: 1, cooldown: 0s}
+design: {blocks: 8, seed: 1, burn_in_blocks: 1, cooldown: 0s}
 identity: {prompts: 2, prompt_tokens: 8, output_tokens: 8, min_distinct: 3}
 client: {max_probe_lag_p99: 500ms}
 `
@@ -43,7 +43,7 @@ func command(t *testing.T, link string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// kill -9 in mid-campaign, three times: the plan stays, no block is lost or
+// kill -9 in mid-campaign, three times, which is as often as eight blocks may be repeated: the plan stays, no block is lost or
 // doubled, and no server is left over.
 func TestKillNineAndResume(t *testing.T) {
 	self, err := os.Executable()

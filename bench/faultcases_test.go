@@ -14,8 +14,8 @@ import (
 	"github.com/aituner/opprof/scenarios"
 )
 
-// missing is the verdict where too many blocks are void.
-const missing = "INVALID(valid blocks missing)"
+// spent is the verdict where more blocks are void than may be repeated.
+const spent = "INVALID(selection)"
 
 // widePhase is the second phase of the gate's scenario.
 const widePhase = `  - name: wide
@@ -62,20 +62,20 @@ var faultCases = []faultCase{
 	{name: "no [DONE]", arm: "on", faults: "no-done", imitates: "A07", result: "FAIL(reliability)", say: "stream ended without [DONE]"},
 	{name: "error object, then [DONE]", arm: "on", faults: "error-after-tokens=5", imitates: "A08", result: "FAIL(reliability)", say: "error object in the stream"},
 	{name: "error object with status 200 first", arm: "on", faults: "error-first", imitates: "A09", result: "FAIL(reliability)", say: "error object in the stream"},
-	{name: "error objects in the baseline", arm: "off", faults: "error-after-tokens=5", imitates: "A08", result: missing, say: "error object in the stream"},
+	{name: "error objects in the baseline", arm: "off", faults: "error-after-tokens=5", imitates: "A08", result: spent, say: "error object in the stream"},
 	{name: "status 500", arm: "on", faults: "http-500", imitates: "B12", result: "FAIL(reliability)", say: "status 500"},
-	{name: "status 500 in both arms", arm: "both", faults: "http-500", imitates: "B12", result: missing, say: "status 500"},
+	{name: "status 500 in both arms", arm: "both", faults: "http-500", imitates: "B12", result: spent, say: "status 500"},
 	{name: "status 503 for a share of requests", arm: "on", faults: "http-503", imitates: "A18 C09", result: "FAIL(reliability)", say: "status 503"},
 	{name: "event that is no JSON", arm: "on", faults: "bad-json", imitates: "A01", result: "FAIL(reliability)", say: "event is not a completion chunk"},
 	{name: "no token ids", arm: "on", faults: "no-token-ids", imitates: "A20", result: "FAIL(reliability)", say: "not the 0 token ids received"},
 	{name: "one-token outputs", arm: "on", faults: "one-token", imitates: "B01", result: "FAIL(reliability)", say: "1 output token, 20 were asked for"},
 	{name: "one-token outputs in the plan", proof: "scenarios TestBad", how: "primary TPOT with outputs below 16 tokens", imitates: "B01 B02", result: "the scenario is refused", say: "-"},
-	{name: "output ends early", arm: "off", faults: "short-output", imitates: "B03", result: missing, say: "19 output tokens, 20 were asked for (first of 3 attempts of off)"},
+	{name: "output ends early", arm: "off", faults: "short-output", imitates: "B03", result: spent, say: "19 output tokens, 20 were asked for (first of 3 attempts of off)"},
 	{name: "wrong prompt token count", arm: "on", faults: "wrong-prompt-count", imitates: "B17", result: "FAIL(reliability)", say: "usage says 301 prompt tokens, 300 were sent"},
 	{name: "stalled stream", arm: "on", faults: "stalled-stream", imitates: "C06", change: impatient, result: "FAIL(reliability)", say: "timeout: no end of the response within 5s"},
 	{name: "half-open connection", arm: "on", faults: "half-open", imitates: "C06", change: impatient, result: "FAIL(reliability)", say: "timeout: no end of the response within 5s"},
-	{name: "another model answers", arm: "off", faults: "wrong-model", imitates: "C01", result: missing, say: "another-model"},
-	{name: "fingerprint changes", arm: "off", faults: "new-fingerprint", imitates: "C01", result: missing, say: "system fingerprints"},
+	{name: "another model answers", arm: "off", faults: "wrong-model", imitates: "C01", result: spent, say: "another-model"},
+	{name: "fingerprint changes", arm: "off", faults: "new-fingerprint", imitates: "C01", result: spent, say: "system fingerprints"},
 	{name: "prefix cache hits differ", arm: "off", faults: "cached-tokens=7", imitates: "B14", result: "INVALID(prefix hits)", say: "prompt tokens cached in"},
 
 	// Servers.
@@ -90,12 +90,12 @@ var faultCases = []faultCase{
 	{name: "left-over server on the port", proof: "harness/engine TestLeftOverServerIsRefused", how: "an old server keeps the port", imitates: "C01 C02, trap 2", result: "the start is refused", say: "-"},
 	{name: "another server shares the port", proof: "harness/engine TestServerThatSharesThePortIsRefused", how: "SO_REUSEPORT", imitates: "C01", result: "the start is refused", say: "-"},
 	{name: "second listener during a phase", edit: once("0002/on", func(a *results.Attempt) { a.Run.Server.Proofs[2].Listeners = 2 }), how: "recorded data: two listening sockets", imitates: "C01", result: "INVALID(foreign server)", say: "2 sockets listen, 1 of them ours, on port"},
-	{name: "/metrics is silent", arm: "on", faults: "silent-metrics", imitates: "C13", result: missing, say: "read /metrics"},
+	{name: "/metrics is silent", arm: "on", faults: "silent-metrics", imitates: "C13", result: spent, say: "read /metrics"},
 	{name: "KV cache is smaller", arm: "on", faults: "fewer-kv-blocks=30%", imitates: "C10", result: "INVALID(kv blocks)", say: "0001/off has 8192 KV blocks, 0001/on has 5734"},
 	{name: "preemptions differ", arm: "on", faults: "preempt=25", imitates: "C10", result: "INVALID(preemptions)", say: "0 preemptions in 6 runs of off"},
 	{name: "compile cache differs", arm: "on", faults: "compile-cache", imitates: "C11", result: "INVALID(compile cache)", say: "of-its-own"},
-	{name: "late compilation", arm: "on", faults: "late-jit=50", imitates: "trap 1", result: missing, say: "fused_moe_kernel"},
-	{name: "profiler was started", arm: "on", faults: "profiler", imitates: "trap 6", result: missing, say: "profiler was started"},
+	{name: "late compilation", arm: "on", faults: "late-jit=50", imitates: "trap 1", result: spent, say: "fused_moe_kernel"},
+	{name: "profiler was started", arm: "on", faults: "profiler", imitates: "trap 6", result: spent, say: "profiler was started"},
 	{name: "engine core fails", arm: "on", faults: "engine-error", imitates: "C03", result: "FAIL(reliability)", say: "EngineCore encountered a fatal error"},
 	{name: "slower by 8 %", arm: "on", faults: "slow=8%", imitates: "D13", result: "FAIL", say: "costs more than 3 %"},
 	{name: "one long stall per run", arm: "on", faults: "stall=400ms@100", imitates: "-", result: "FAIL", say: "costs more than 3 %"},
@@ -108,21 +108,21 @@ var faultCases = []faultCase{
 	{name: "outputs are lost", edit: once("0003/on", func(a *results.Attempt) { a.Identity = nil }), how: "recorded data: no outputs", imitates: "-", result: "INVALID(identity missing)", say: "the identity pass is missing"},
 
 	// Step records.
-	{name: "no records", arm: "on", faults: "no-records", imitates: "F06", result: missing, say: "does not record"},
-	{name: "records in the arm that does not record", arm: "off", faults: "unasked-records", imitates: "-", result: missing, say: "does not record but left 1 step file;"},
+	{name: "no records", arm: "on", faults: "no-records", imitates: "F06", result: spent, say: "does not record"},
+	{name: "records in the arm that does not record", arm: "off", faults: "unasked-records", imitates: "-", result: spent, say: "does not record but left 1 step file;"},
 	{name: "recorder traceback", arm: "on", faults: "traceback", imitates: "-", result: "FAIL(reliability)", say: "opprof recorder failed"},
-	{name: "dropped records", arm: "on", faults: "drop-records=2", imitates: "-", result: missing, say: "2 step records were dropped"},
-	{name: "disk full", arm: "on", faults: "disk-full=20", imitates: "G06", result: missing, say: "no footer"},
-	{name: "disk becomes full under a recording process", proof: "bench TestFullDiskUnderTheRecorder", how: "the server's files may grow no further from the middle of phase one on", imitates: "G06", result: "INVALID(valid blocks missing), exit 12", say: "torn-tail"},
+	{name: "dropped records", arm: "on", faults: "drop-records=2", imitates: "-", result: spent, say: "2 step records were dropped"},
+	{name: "disk full", arm: "on", faults: "disk-full=20", imitates: "G06", result: spent, say: "no footer"},
+	{name: "disk becomes full under a recording process", proof: "bench TestFullDiskUnderTheRecorder", how: "the server's files may grow no further from the middle of phase one on", imitates: "G06", result: "INVALID(selection), exit 12", say: "torn-tail"},
 	{name: "disk becomes full under the campaign", proof: "bench TestFullDiskUnderTheHarness", how: "the files of opbench may grow no further from the middle of the second run on", imitates: "G06", result: "exit 13, resumed, nothing lost", say: "once that is repaired: opbench resume"},
-	{name: "unexplained step gap", arm: "on", faults: "index-gap", imitates: "-", result: missing, say: "contiguous-steps"},
-	{name: "wrong histogram", arm: "on", faults: "wrong-histogram", imitates: "-", result: missing, say: "context-histogram"},
-	{name: "token sum off by one", arm: "on", faults: "token-sum-off-by-one", imitates: "-", result: missing, say: "token-split"},
-	{name: "damaged record", arm: "on", faults: "damaged-record", imitates: "G04", result: missing, say: "check format failed"},
-	{name: "glued records", arm: "on", faults: "glued-records", imitates: "G03", result: missing, say: "glued records"},
-	{name: "second step file", arm: "on", faults: "second-file", imitates: "G05", result: missing, say: "one server start writes one"},
-	{name: "torn last line", arm: "on", faults: "torn-tail", imitates: "G01", result: missing, say: "torn-tail"},
-	{name: "no footer", arm: "on", faults: "no-footer", imitates: "C05", result: missing, say: "no footer"},
+	{name: "unexplained step gap", arm: "on", faults: "index-gap", imitates: "-", result: spent, say: "contiguous-steps"},
+	{name: "wrong histogram", arm: "on", faults: "wrong-histogram", imitates: "-", result: spent, say: "context-histogram"},
+	{name: "token sum off by one", arm: "on", faults: "token-sum-off-by-one", imitates: "-", result: spent, say: "token-split"},
+	{name: "damaged record", arm: "on", faults: "damaged-record", imitates: "G04", result: spent, say: "check format failed"},
+	{name: "glued records", arm: "on", faults: "glued-records", imitates: "G03", result: spent, say: "glued records"},
+	{name: "second step file", arm: "on", faults: "second-file", imitates: "G05", result: spent, say: "one server start writes one"},
+	{name: "torn last line", arm: "on", faults: "torn-tail", imitates: "G01", result: spent, say: "torn-tail"},
+	{name: "no footer", arm: "on", faults: "no-footer", imitates: "C05", result: spent, say: "no footer"},
 
 	// The client and its host.
 	{name: "client is starved", edit: once("0002/off", func(a *results.Attempt) { a.Run.Phases[0].Client.ProbeLagP99 = 0.003 }), how: "recorded data: probe timer late", imitates: "B10", result: "INVALID(probe lag)", say: "probe timer was 3ms late (p99)"},
@@ -133,7 +133,7 @@ var faultCases = []faultCase{
 	{name: "slices that nobody planned", edit: once("0002/off", func(a *results.Attempt) { a.Run.Phases[0].Slices = []results.Slice{{Number: 1, Requests: 12}} }), how: "recorded data: a slice", imitates: "-", result: "INVALID(slices missing)", say: "was sent in 1 slice, the plan has none"},
 	{name: "arms with other slices", proof: "results/validity TestSlicesOfAPair", how: "recorded data: other requests, one arm always second", imitates: "D06", result: "INVALID(slices differ)", say: "-"},
 	{name: "unsent requests", edit: once("0002/on", func(a *results.Attempt) { a.Run.Phases[1].Unsent = 2 }), how: "recorded data: two requests unsent", imitates: "-", result: "INVALID(requests unsent)", say: "phase wide left 2 requests unsent"},
-	{name: "concurrency below the stated", how: "ramp of 3 s", change: lateStart, imitates: "A17 B10", result: missing, say: "of 8 streams busy on average"},
+	{name: "concurrency below the stated", how: "ramp of 3 s", change: lateStart, imitates: "A17 B10", result: spent, say: "of 8 streams busy on average"},
 	{name: "zero in a primary metric", edit: once("0002/on", func(a *results.Attempt) { a.Run.Phases[0].Metrics["tpot_p50"] = 0 }), how: "recorded data: TPOT is 0", imitates: "B02", result: "INVALID(primary missing)", say: "tpot_p50 of phase single is 0"},
 	{name: "wall clock is set", edit: once("0004/on", func(a *results.Attempt) { a.Run.ClockStep = -2 }), how: "recorded data: 2 s back during a run", imitates: "B13", result: "INVALID(wall clock step)", say: "the wall clock was set by -2.000 s"},
 	{name: "foreign GPU process", edit: once("0001/off", foreignGPU), how: "recorded data: a process of nobody's", imitates: "D09", result: "INVALID(foreign gpu process)", say: "computed on a GPU beside phase single (4711 train)"},

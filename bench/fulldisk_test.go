@@ -114,7 +114,8 @@ func TestFullDiskUnderTheRecorder(t *testing.T) {
 	v.strikes = []strike{fill, fill}
 	text, code := v.run("")
 	assert.Equal(t, 12, code, text)
-	assert.Contains(t, text, "INVALID(valid blocks missing)")
+	assert.Contains(t, text, "INVALID(selection)")
+	assert.Contains(t, text, "0 of 1 planned blocks are valid")
 	assert.Contains(t, text, "torn-tail")
 	for name, a := range v.attempts() {
 		assert.Empty(t, a.Run.Failure, name)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Kills processes of the real vLLM with SIGKILL, one in each run of a one-block
 # campaign: the engine core, a worker and the API server in mid-phase, and the
-# API server of the last start before it answers. Every run must end by itself
+# API server of the first and of the last start before it answers. Every run must end by itself
 # with a named reason, the campaign as INVALID with exit code 12, and no process
 # may be left over.
 #
-#   kill-vllm.sh [VLLM_CPU_DIR [VICTIM VICTIM VICTIM VICTIM]]
+#   kill-vllm.sh [VLLM_CPU_DIR [six VICTIMs]]
 #
 # VLLM_CPU_DIR is .vllm-cpu by default, made by cpu/install.sh. Takes about five
 # minutes on two cores; with "start" as a victim a run takes no time. Run it where
@@ -14,9 +14,10 @@ set -euo pipefail
 
 vllm=$(cd "${1:-.vllm-cpu}" && pwd)
 opbench=$(readlink -f "${OPBENCH:-bin/opbench}")
-victims=(VLLM::EngineCore VLLM::Worker API-server start)
+# The baseline's first start, before the block, and its repetition.
+victims=(start start VLLM::EngineCore VLLM::Worker API-server start)
 [ $# -lt 2 ] || victims=("${@:2}")
-[ "${#victims[@]}" = 4 ] || { echo "kill-vllm: ${#victims[@]} victims, a repeated block has 4 runs" >&2; exit 2; }
+[ "${#victims[@]}" = 6 ] || { echo "kill-vllm: ${#victims[@]} victims, the first start and a block, both repeated, have 6 runs" >&2; exit 2; }
 work=$(mktemp -d)
 campaign=
 trap '[ -z "$campaign" ] || kill "$campaign" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
@@ -111,9 +112,9 @@ for leader in $leaders; do
 	! alive "$leader" || fail "server $leader has live processes"
 done
 [ "$code" = 12 ] || fail "exit code $code, want 12"
-grep -q '^INVALID(valid blocks missing)' "$work/out" || fail "no verdict INVALID(valid blocks missing)"
+grep -q '^INVALID(selection)' "$work/out" || fail "no verdict INVALID(selection)"
 ledger=$(ls "$work"/runs/*/ledger.jsonl)
-[ "$(grep '"event":"run-end"' "$ledger" | grep -c '"findings":\[{"rule":"run-failed","message":"the run ended early: ')" = 4 ] ||
+[ "$(grep '"event":"run-end"' "$ledger" | grep -c '"findings":\[{"rule":"run-failed","message":"the run ended early: ')" = 6 ] ||
 	fail "not every run says that it ended early: $(cat "$ledger")"
 grep '"event":"run-end"' "$ledger" | grep -o '"findings":\[{[^}]*}'
-echo "kill-vllm: four killed servers, four named ends, INVALID, nothing left over"
+echo "kill-vllm: six killed servers, six named ends, INVALID, nothing left over"

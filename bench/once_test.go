@@ -77,13 +77,13 @@ func failedBlock(t *testing.T, servers engine.Engine) (v *view.View, report, pro
 // people read, and nowhere again.
 func TestRefusedPromptsAreToldOnce(t *testing.T) {
 	v, text, progress := failedBlock(t, &enginetest.InProcess{})
-	const cause, often = "out of vocabulary (400 ids)", "4 attempts of 2 arms"
+	const cause, often = "out of vocabulary (400 ids)", "6 attempts of 2 arms"
 	require.Len(t, v.Causes, 1)
 	assert.Equal(t, []view.Reason{"run failed", "request failed"}, v.Causes[0].Names)
 	assert.Equal(t, []string{"0001/off", "0001/on", "0001.2/off", "0001.2/on"}, sortedRuns(v))
 
 	report := unwrap(text)
-	assert.Regexp(t, `^INVALID\(valid blocks missing\) Simulated engine, not vLLM: 0 of 1 planned blocks are valid: status 400: token id \d+ `, report)
+	assert.Regexp(t, `^INVALID\(selection\) Simulated engine, not vLLM: 2 void blocks \(on 2, off 2\), only 1 may be repeated; 0 of 1 planned blocks are valid: status 400: token id \d+ `, report)
 	first, _, _ := strings.Cut(report, "note ")
 	for _, words := range []string{cause, often} {
 		assert.Contains(t, first, words)
@@ -99,10 +99,10 @@ func TestRefusedPromptsAreToldOnce(t *testing.T) {
 	}
 	comment := post.Result{View: v, Key: "one-block"}.Comment(post.Target{})
 	assert.Contains(t, strings.SplitN(comment, "\n", 3)[1], cause)
-	assert.Regexp(t, "0001/o.+, 0001/o.+ attempt 2: void: run failed, request failed", report)
+	assert.Regexp(t, "0001/o.+, 0001/o.+ attempts 1, 2: void: run failed, request failed", report)
 	assert.LessOrEqual(t, strings.Count(text, "\n"), 20, text)
 	assert.Equal(t, 1, strings.Count(progress, cause), progress)
-	assert.Contains(t, progress, "run 0001.2/on is INVALID like run 0001/")
+	assert.Contains(t, progress, "run 0001.2/on is INVALID like run burnin-1/off")
 }
 
 // sortedRuns are the runs of the first cause with the baseline's first: the arms of
@@ -128,7 +128,7 @@ func TestFailedStartIsShort(t *testing.T) {
 	require.Len(t, v.Causes, 1)
 	report := unwrap(text)
 	assert.LessOrEqual(t, strings.Count(text, "\n"), 20, text)
-	for _, words := range []string{"the server ended before it answered (exit status 1)", "no KV cache fits; see server.log.zst of the run (first of 4 attempts of 2 arms)"} {
+	for _, words := range []string{"the server ended before it answered (exit status 1)", "no KV cache fits; see server.log.zst of the run (first of 6 attempts of 2 arms)"} {
 		assert.Equal(t, 1, strings.Count(report, words), report)
 	}
 	assert.Less(t, strings.Index(report, "no KV cache fits"), strings.Index(report, "note "), "in the first paragraph")

@@ -35,13 +35,13 @@ func (f *runFlags) bind(c *cobra.Command) {
 
 func (a *app) runCommand() *cobra.Command {
 	var f runFlags
+	var planning planFlags
 	var out, expect string
-	var given []string
 	c := &cobra.Command{
 		Use: "run SCENARIO", Short: "Run a campaign and give its verdict",
 		Example: "opbench run scenarios/vllm-cpu.yaml", Args: usage(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
-			plan, err := a.loadPlan(args[0], given...)
+			plan, err := a.planned(args[0], planning)
 			if err != nil {
 				return usageError(err)
 			}
@@ -52,7 +52,7 @@ func (a *app) runCommand() *cobra.Command {
 		},
 	}
 	f.bind(c)
-	bindPatches(c, &given)
+	planning.bind(c)
 	c.Flags().StringVarP(&out, "output", "o", filepath.Join("results", "runs"), "folder for the new run directory")
 	c.Flags().StringVar(&expect, "expect-plan", "", "refuse to run if the plan hash does not begin with this")
 	return c

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -50,6 +49,8 @@ type journal struct {
 	ledger  *results.Ledger
 	state   *state // what the ledger says
 	changed func() // called after each entry; nil: nobody looks
+	// private maps paths of this machine to what replaces them in what is kept.
+	private map[string]string
 }
 
 // campaign is one session of work on a run directory.
@@ -66,7 +67,7 @@ type campaign struct {
 // directory. It returns nil when nothing is left, ErrStopped when it was
 // stopped, and another error when the machine or the files are at fault.
 func Execute(ctx context.Context, dir string, opt Options) error {
-	c := &campaign{opt: opt, journal: journal{dir: dir}, begin: time.Now()}
+	c := &campaign{opt: opt, journal: journal{dir: dir, private: opt.Private}, begin: time.Now()}
 	c.changed = c.observe
 	if c.opt.Machine == nil {
 		c.opt.Machine = ThisMachine(nil)
@@ -83,7 +84,7 @@ func Execute(ctx context.Context, dir string, opt Options) error {
 	}
 	err := c.blocks(ctx)
 	if ctx.Err() != nil && (err == nil || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-		err = c.stop("interrupted: " + context.Cause(ctx).Error())
+		err = c.interrupted(ctx)
 	}
 	if err != nil {
 		return err
@@ -121,7 +122,7 @@ func (c *campaign) open(ctx context.Context) error {
 	return nil
 }
 
-// enter begins a session: host check, lost run moved aside, ledger entry.
+// enter begins a session: host check, ledger entry, lost run sealed aside.
 func (c *campaign) enter() error {
 	if c.state.complete {
 		return fmt.Errorf("%w: %s is complete, and a closed plan is never extended: start a new campaign", ErrRefused, c.dir)
@@ -148,6 +149,9 @@ func (c *campaign) enter() error {
 // patches, another workload.
 func samePlan(old *results.Plan, tool string) error {
 	now, err := Plan(&old.Scenario, old.ScenarioFile, []byte(old.ScenarioText), tool)
+	if err == nil {
+		err = Replicate(now, old.Replicate)
+	}
 	if err == nil {
 		err = SetPilot(now, old.Pilot)
 	}
@@ -197,6 +201,16 @@ func (c *campaign) stop(why string) error {
 	return fmt.Errorf("%s: %w", why, ErrStopped)
 }
 
+// interrupted stops a session that was told to end. Where what was lost may not be
+// repeated any more there is nothing to go on with: the campaign ends, and the report
+// says why.
+func (c *campaign) interrupted(ctx context.Context) error {
+	if c.state.exhausted() {
+		return nil
+	}
+	return c.stop("interrupted: " + context.Cause(ctx).Error())
+}
+
 // blocks runs every block that is not decided yet, up to a look that decides.
 func (c *campaign) blocks(ctx context.Context) error {
 	if err := c.missedLooks(); err != nil {
@@ -207,8 +221,8 @@ func (c *campaign) blocks(ctx context.Context) error {
 			return nil
 		}
 		for !c.state.decided(b) {
-			if !b.BurnIn && c.state.exhausted() {
-				return nil // too many void blocks: the report says INVALID
+			if c.state.exhausted() {
+				return nil // the report says INVALID
 			}
 			if err := c.attempt(ctx, b); err != nil {
 				return err
@@ -357,33 +371,5 @@ func (c *campaign) cooldown(ctx context.Context) error {
 		return ctx.Err()
 	case <-time.After(c.plan.Scenario.Design.Cooldown):
 		return nil
-	}
-}
-
-// abort ends a server that a lost run left over, moves its files aside and says
-// so. Nothing measured is deleted.
-func (j *journal) abort(key results.Key, why string) error {
-	dir := results.RunPath(j.dir, key)
-	if _, err := engine.Reap(dir); err != nil {
-		return err
-	}
-	if _, err := os.Stat(dir); err == nil {
-		if err := os.Rename(dir, freeName(dir+".aborted")); err != nil {
-			return fmt.Errorf("move lost run aside: %w", err)
-		}
-	}
-	e := entry(results.EventRunAbort, key)
-	e.Detail = why
-	return j.append(e)
-}
-
-// freeName appends -2, -3, ... to a name that is taken.
-func freeName(path string) string {
-	name := path
-	for i := 2; ; i++ {
-		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
-			return name
-		}
-		name = fmt.Sprintf("%s-%d", filepath.Clean(path), i)
 	}
 }

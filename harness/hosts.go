@@ -111,7 +111,7 @@ func (s *state) enterGroup(e results.Entry) {
 // of the first. With nothing left to measure there is nothing to burn in for.
 func (s *state) blocks() []results.Block {
 	group := max(0, slices.Index(s.groups, s.group))
-	burnIn := s.plan.Scenario.Design.BurnInBlocks
+	burnIn := s.plan.BurnInBlocks()
 	open := slices.ContainsFunc(s.plan.Blocks, func(b results.Block) bool { return !b.BurnIn && !s.decided(b) })
 	var out []results.Block
 	for _, b := range s.plan.Blocks {

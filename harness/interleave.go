@@ -103,6 +103,9 @@ func (t *together) phase(ctx context.Context, ph scenarios.Phase, w workload.Wor
 	for _, p := range arms {
 		p.close(ctx)
 	}
+	for _, p := range arms {
+		p.run.keep()
+	}
 }
 
 func (t *together) openPhases(ctx context.Context, ph scenarios.Phase, w workload.Workload) []*openPhase {

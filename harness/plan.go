@@ -39,9 +39,21 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 	if err != nil {
 		return nil, err
 	}
-	p.WorkloadSHA256 = workload.Hash(w.phases, w.identity)
+	p.WorkloadSHA256, p.ShapeSHA256 = workload.Hash(w.phases, w.identity), shapes(w.phases)
+	p.IdentitySHA256 = identityHash(w.identity)
 	p.Hash, err = p.ComputeHash()
 	return p, err
+}
+
+// shapes are those of the phases whose prompts have a known number of tokens.
+func shapes(phases []workload.Workload) map[string]string {
+	all := map[string]string{}
+	for _, w := range phases {
+		if list, known := w.Shapes(); known {
+			all[w.Phase] = results.ShapeSHA256(list)
+		}
+	}
+	return all
 }
 
 // expanded is the workload of a scenario: the same for every run.
@@ -66,11 +78,55 @@ func expand(s *scenarios.Scenario) (expanded, error) {
 	return w, err
 }
 
-// blocks lists burn-in blocks, then the blocks of the analysis. Two
-// neighbouring blocks are ABBA or BAAB, drawn by the design's seed: a drift that
-// is linear in time cancels within the four runs.
-func blocks(s *scenarios.Scenario) []results.Block {
+// identityHash covers the prompts of the identity pass alone; empty without one.
+func identityHash(prompts []workload.Request) string {
+	if len(prompts) == 0 {
+		return ""
+	}
+	return workload.Hash(nil, prompts)
+}
+
+// blocks lists burn-in blocks, then the blocks of the analysis, in the order that the
+// design's seed draws first.
+func blocks(s *scenarios.Scenario) []results.Block { return replicated(s, 0) }
+
+// mostDraws bounds the search for an order that no earlier replicate has: a plan of one
+// pair of blocks has two.
+const mostDraws = 1000
+
+// replicated goes on drawing orders until it has one more than k that differ; where so
+// many do not exist it takes the last one.
+func replicated(s *scenarios.Scenario, k int) (order []results.Block) {
 	rng := rand.New(rand.NewPCG(s.Design.Seed, 0x6f72646572)) // "order"
+	var seen []string
+	for range mostDraws {
+		order = draw(s, rng)
+		if name := fmt.Sprint(order); !slices.Contains(seen, name) {
+			seen = append(seen, name)
+		}
+		if len(seen) > k {
+			break
+		}
+	}
+	return order
+}
+
+// Replicate numbers a plan and draws the order that goes with the number: the scenario
+// and its requests stay, so the campaigns can be compared, and what the order of runs
+// and the time of day do together is drawn anew. The seeds of the servers follow from
+// the plan's hash. 0 is the plan that Plan makes.
+func Replicate(p *results.Plan, k int) (err error) {
+	if k < 0 {
+		return fmt.Errorf("replicate %d: replicates are numbered from 1", k)
+	}
+	p.Replicate, p.Blocks = k, replicated(&p.Scenario, k)
+	p.Hash, err = p.ComputeHash()
+	return err
+}
+
+// draw draws one order. Two neighbouring blocks are ABBA or BAAB: a drift that is linear
+// in time cancels within the four runs.
+func draw(s *scenarios.Scenario, rng *rand.Rand) []results.Block {
 	forward := make([]string, len(s.Arms))
 	for i, a := range s.Arms {
 		forward[i] = a.Name
@@ -80,6 +136,9 @@ func blocks(s *scenarios.Scenario) []results.Block {
 	var out []results.Block
 	for i := range s.Design.BurnInBlocks {
 		out = append(out, results.Block{Number: i + 1, BurnIn: true, Order: forward})
+	}
+	if s.Purpose == scenarios.Correctness && len(out) == 0 && !s.Design.Interleaved() {
+		out = append(out, results.Block{Number: 1, BurnIn: true, Order: baselines(s)})
 	}
 	if len(s.Arms) > 2 {
 		return append(out, williams(s, forward, rng)...)
@@ -96,6 +155,18 @@ func blocks(s *scenarios.Scenario) []results.Block {
 		out = append(out, results.Block{Number: i + 1, Order: order})
 	}
 	return out
+}
+
+// baselines are the arms that a correctness campaign starts once more, before its
+// blocks: one that gives other outputs the second time cannot show that a candidate
+// differs.
+func baselines(s *scenarios.Scenario) (arms []string) {
+	for _, c := range s.Compare {
+		if !slices.Contains(arms, c.Baseline) {
+			arms = append(arms, c.Baseline)
+		}
+	}
+	return arms
 }
 
 // SetPilot puts the pilot of a positive control into a plan and its hash; nil

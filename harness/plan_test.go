@@ -66,6 +66,29 @@ func TestPlanWithoutItsTrace(t *testing.T) {
 	assert.ErrorContains(t, err, "phase one: open trace: open absent/t.jsonl")
 }
 
+// The plan has the shapes of every phase whose prompts are token ids, as the client
+// will send them; of a text only the server knows how long it is.
+func TestPlanHasTheShapesOfItsRequests(t *testing.T) {
+	p := toyPlan(t)
+	w, err := expand(&p.Scenario)
+	require.NoError(t, err)
+	require.Len(t, p.ShapeSHA256, len(p.Scenario.Phases))
+	for _, phase := range w.phases {
+		var sent []results.Request
+		for _, r := range phase.Requests {
+			sent = append(sent, results.Request{Phase: phase.Phase, Index: r.Index, Warmup: r.Warmup, PromptTokens: len(r.Prompt), WantTokens: r.MaxTokens})
+		}
+		assert.Equal(t, results.ShapeSHA256(results.ShapesOf(sent, phase.Phase)), p.ShapeSHA256[phase.Phase])
+	}
+	w.phases[0].Requests[0].Text = `"a text"`
+	assert.NotContains(t, shapes(w.phases), w.phases[0].Phase)
+	changed := *p
+	changed.ShapeSHA256 = nil
+	hash, err := changed.ComputeHash()
+	require.NoError(t, err)
+	assert.NotEqual(t, p.Hash, hash, "the shapes are part of the plan")
+}
+
 // The pilot of a control is part of its plan; a plan without one has the hash
 // that it always had.
 func TestPilotIsPartOfThePlan(t *testing.T) {
@@ -97,9 +120,9 @@ func TestRefusedPlanNamesItsOpbench(t *testing.T) {
 	assert.ErrorContains(t, samePlan(p, "test"), "opbench 0.1.0, before commits were recorded")
 }
 
-// The scenarios that commit 7170bf8 shipped still give the plans that it made of
-// them: a campaign that was begun with it can be resumed. Patches and rules are the
-// plan's own, because they may change.
+// The scenarios that commit 7170bf8 shipped still mean what it made of them. Patches
+// and rules are the plan's own, because they may change, and so are the shapes, which
+// plans did not have then.
 func TestEarlierScenariosGiveTheirPlans(t *testing.T) {
 	var known scenarios.Known
 	for _, r := range patches.List() {
@@ -114,7 +137,11 @@ func TestEarlierScenariosGiveTheirPlans(t *testing.T) {
 		require.NoError(t, err)
 		p, err := Plan(s, old.ScenarioFile, []byte(old.ScenarioText), "test")
 		require.NoError(t, err)
-		p.Patches, p.Rules = old.Patches, old.Rules
+		p.Patches, p.Rules, p.ShapeSHA256, p.IdentitySHA256 = old.Patches, old.Rules, old.ShapeSHA256, old.IdentitySHA256
+		if s.Purpose == scenarios.Correctness { // which starts its baseline once more now
+			require.Equal(t, results.Block{Number: 1, BurnIn: true, Order: []string{"off"}}, p.Blocks[0], old.ScenarioFile)
+			p.Blocks = p.Blocks[1:]
+		}
 		hash, err := p.ComputeHash()
 		require.NoError(t, err)
 		assert.Equal(t, old.Hash, hash, old.ScenarioFile)

@@ -15,14 +15,16 @@ import (
 	"github.com/aituner/opprof/scenarios"
 )
 
-// private replaces the paths of this machine in a text, the longest first.
-func (r *run) private(text string) string {
-	if abs, err := filepath.Abs(r.dir); err == nil {
+// private replaces the paths of this machine in a text.
+func (r *run) private(text string) string { return withoutPaths(text, r.dir, r.opt.Private) }
+
+// withoutPaths replaces the run's folder in a text, then the paths, the longest first.
+func withoutPaths(text, dir string, paths map[string]string) string {
+	if abs, err := filepath.Abs(dir); err == nil {
 		text = strings.ReplaceAll(text, abs, scenarios.RunDirToken)
 	}
-	paths := slices.SortedFunc(maps.Keys(r.opt.Private), func(a, b string) int { return cmp.Compare(len(b), len(a)) })
-	for _, p := range paths {
-		text = strings.ReplaceAll(text, p, r.opt.Private[p])
+	for _, p := range slices.SortedFunc(maps.Keys(paths), func(a, b string) int { return cmp.Compare(len(b), len(a)) }) {
+		text = strings.ReplaceAll(text, p, paths[p])
 	}
 	return text
 }
@@ -42,9 +44,9 @@ func (r *run) hidePaths() {
 	}
 }
 
-// keepLog stores the server's log compressed, without paths of this machine.
-func (r *run) keepLog() error {
-	path := filepath.Join(r.dir, results.ServerLogFile)
+// keepLog stores the log of a run's server compressed, without paths of this machine.
+func keepLog(dir string, paths map[string]string) error {
+	path := filepath.Join(dir, results.ServerLogFile)
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // an attached endpoint has none
@@ -52,7 +54,7 @@ func (r *run) keepLog() error {
 	if err != nil {
 		return fmt.Errorf("keep the server's log: %w", err)
 	}
-	if err := os.WriteFile(path, []byte(r.private(string(data))), 0o644); err != nil {
+	if err := os.WriteFile(path, []byte(withoutPaths(string(data), dir, paths)), 0o644); err != nil {
 		return fmt.Errorf("keep the server's log: %w", err)
 	}
 	_, err = results.CompressFile(path)

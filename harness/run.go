@@ -43,6 +43,7 @@ func (r *run) measure(ctx context.Context) ([]results.Cause, error) {
 	for i, ph := range r.plan.Scenario.Phases {
 		if r.serving() {
 			r.phase(ctx, ph, r.work.phases[i])
+			r.keep()
 		}
 	}
 	if r.serving() {
@@ -182,7 +183,7 @@ func (r *run) outputs(ctx context.Context) {
 		r.fail(r.blame(), err)
 		return
 	}
-	r.identity = &results.Identity{Schema: results.Schema, Kind: "identity", Tokens: tokens}
+	r.identity = &results.Identity{Schema: results.Schema, Kind: "identity", Tokens: tokens, PromptsSHA256: identityHash(r.work.identity)}
 	for i := range tokens {
 		r.identity.Prompts = append(r.identity.Prompts, i)
 	}
@@ -230,10 +231,24 @@ func (r *run) save() error {
 	if err := os.Remove(filepath.Join(r.dir, results.ServerPIDFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	if err := r.keepLog(); err != nil {
+	if err := keepLog(r.dir, r.opt.Private); err != nil {
 		return err
 	}
+	return r.write()
+}
+
+func (r *run) write() error {
 	return results.SaveRun(r.dir, &results.Attempt{
 		Run: &r.record, Requests: r.requests, Identity: r.identity, Environment: &r.env,
 	})
+}
+
+// keep writes what there is at the end of a phase: if the harness is killed later, the
+// phases that had ended are still known. A disk that refuses it refuses the end of the
+// run too, which says so.
+func (r *run) keep() {
+	if r.record.Failure == "" {
+		r.hidePaths()
+		_ = r.write()
+	}
 }

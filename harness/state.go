@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/selection"
 )
 
 // state is what the ledger says, and nothing else.
@@ -13,10 +14,11 @@ type state struct {
 	ended       map[results.Key][]results.Cause // sealed runs and their findings
 	valid       map[string]bool                 // blocks
 	voids       map[string]int                  // void attempts by block
-	open        []results.Key                   // runs that were started and not ended
-	started     time.Time                       // of the last one
-	recent      []time.Duration                 // of the last runs, or interleaved blocks
-	total       time.Duration                   // of all runs
+	repeats     selection.Repeats
+	open        []results.Key   // runs that were started and not ended
+	started     time.Time       // of the last one
+	recent      []time.Duration // of the last runs, or interleaved blocks
+	total       time.Duration   // of all runs
 	fingerprint string
 	complete    bool
 
@@ -39,6 +41,7 @@ func replay(plan *results.Plan, entries []results.Entry) *state {
 }
 
 func (s *state) apply(e results.Entry) {
+	s.repeats.Add(e)
 	switch e.Event {
 	case results.EventSession:
 		s.enterGroup(e)
@@ -105,19 +108,8 @@ func (s *state) has(k results.Key) bool { _, ok := s.ended[k]; return ok }
 
 func (s *state) findings(k results.Key) []results.Cause { return s.ended[k] }
 
-// exhausted reports whether more blocks were void than may be repeated:
-// a third of the planned ones, rounded up.
-func (s *state) exhausted() bool {
-	void := 0
-	for _, b := range s.plan.Blocks {
-		if !b.BurnIn {
-			void += s.voids[b.Name()]
-		}
-	}
-	return void > repeats(s.plan)
-}
-
-func repeats(p *results.Plan) int { return (p.Scenario.Design.Blocks + 2) / 3 }
+// exhausted reports whether more was void or aborted than may be repeated.
+func (s *state) exhausted() bool { return s.repeats.Used > selection.Limit(s.plan) }
 
 // done counts the sealed runs of decided blocks and all runs of the plan, with
 // the burn-in blocks of the current host group.

@@ -8,9 +8,13 @@
 // found; nothing that the harness concluded is believed. A finding is a reason with
 // what was seen, and where.
 //
-//  1. Ask. ask (judge/build.go) reads the campaign: level (judge/build.go) gives the
-//     one-sided error of each bound, Examine (judge/accept/examine.go) computes the
-//     numbers, step summaries and rules of every run again, FindNearby
+//  1. Ask. ask (judge/build.go) reads the campaign: results.Load
+//     computes the hash of the plan again and looks whether publishing left out what
+//     thinned.json says, level (judge/build.go) gives the one-sided error of each bound,
+//     Examine (judge/accept/examine.go) computes the numbers, step summaries and rules
+//     of every run again, checkStamps (judge/accept/stamps.go) and checkCopies
+//     (judge/accept/copies.go) ask whether they were measured at all, Selection
+//     (judge/accept/selection.go) asks whether runs may have been chosen, FindNearby
 //     (judge/evidence/neighbours.go) looks for other campaigns beside it, CheckPilot
 //     (judge/accept/pilot.go) does a control's pilot again.
 //  2. Accept. Blocks (judge/accept/accepted.go) takes the accepted attempt of every
@@ -26,7 +30,8 @@
 //  6. Compare, the effects. After checkBalance (judge/comparison.go) and probeLag
 //     (judge/lag.go) every metric gets its interval and, if it is primary, a verdict:
 //     metric (judge/metric.go), by Analyze (stat/estimate.go) and Judge
-//     (stat/verdict.go). Then bias (judge/order.go) for equal arms and stalls
+//     (stat/verdict.go), which putBack (judge/worst.go) holds to the attempts that do
+//     not count. Then bias (judge/order.go) for equal arms and stalls
 //     (judge/stalls.go). What the order of runs, growth and CPU time show decides
 //     nothing. A correctness campaign has no effects.
 //  7. Settle. settle (judge/settle.go) joins the metrics and the findings of a
@@ -53,6 +58,8 @@
 //	FAIL          reliability             10    5     only the candidate breaks
 //	FAIL          -                       10    7     a primary metric: lower bound above the margin, adjusted
 //	FAIL          not sensitive           10    7     positive control: a metric that was reached passes
+//	INVALID       damaged                 12    1     not what was planned or left out; or, step 4, not measured so
+//	INVALID       selection               12    1     too many repeats, or a void attempt that nothing shows
 //	INVALID       extension               12    1     measured beyond the closed plan
 //	INVALID       pilot differs           12    1     the plan's pilot is not what its runs give
 //	INVALID       two accepted attempts   12    2     of one block
@@ -68,7 +75,7 @@
 //	INVALID       look ignored            12    3     it would have decided, and the campaign went on
 //	INVALID       look missing            12    3     a planned look is not in the ledger
 //	INVALID       rule of one run         12    4     results/validity, in an accepted run
-//	INVALID       damaged run             12    4     files are not what was sealed
+//	INVALID       damaged run             12    4     files are not what was sealed; it stands first as damaged does
 //	INVALID       step files unreadable   12    4     of an accepted run
 //	INVALID       recomputation differs   12    4     run.json says what its data do not give
 //	INVALID       rule of two arms        12    5     results/validity, between the arms
@@ -83,6 +90,8 @@
 //	INVALID       -                       12    8     no comparison counts
 //	INCONCLUSIVE  unadjusted              11    7     metrics fail, none of them among so many
 //	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
+//	INCONCLUSIVE  selection               11    6     metrics hang on attempts that were aborted or void
+//	INCONCLUSIVE  outputs in batch        11    7     timed outputs differ more between the arms than within the baseline
 //	INCONCLUSIVE  stalls                  11    7     all metrics pass, the candidate stalls more often
 //	INCONCLUSIVE  A/A                     11    8     PASS, but the required A/A is INCONCLUSIVE
 //	INCONCLUSIVE  control                 11    7     positive control: a phase in which no metric caught it
@@ -92,7 +101,7 @@
 //	UNFINISHED    -                       14    8     no verdict yet, and no effect is shown
 //
 // Of INVALID rows with one step the finding of the earlier block, run or metric stands
-// first. A finding of steps 1 to 6 takes the verdict from all metrics of the comparison:
+// first; damaged and damaged run stand before all others. A finding of steps 1 to 6 takes the verdict from all metrics of the comparison:
 // FAIL of a metric, and FAIL(not sensitive), outrank only the INVALID of another metric.
 // Comparisons are joined by their verdicts alone; the first one in the plan with the
 // worst says why.
@@ -106,6 +115,7 @@
 //	INVALID       any of the above        12    -     of FAIL and INVALID, but for bias
 //	BIAS          -                       12    -     equal arms differ in a primary metric
 //	UNDERPOWERED  -                       12    -     too noisy to show equality
+//	INCONCLUSIVE  selection               11    -     equality hangs on attempts that were aborted or void
 //	INCONCLUSIVE  stalls                  11    -     all are equal, one arm stalls more often
 //	EQUAL         -                       0     -     every interval lies within the margin on both sides
 //	UNFINISHED    -                       14    -     no statement yet

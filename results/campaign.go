@@ -53,17 +53,22 @@ type Campaign struct {
 	Voids map[BlockAttempt]Entry
 	// Thinned lists step files that publishing left out ("0001/off/steps/…").
 	Thinned map[string]bool
-	// Aborted are runs that were lost to a crash or an interruption.
+	// Aborted are runs that were lost to a crash or an interruption, and Lost, in the
+	// same order, is what was sealed of them: Run is nil where that has no record.
 	Aborted []Entry
+	Lost    []Attempt
 	// Complete: the ledger says that nothing is left to run.
 	Complete bool
 	// Closed says why a complete campaign was given up before its end, or "".
 	Closed string
+	// Damage says why the plan or the list of what publishing left out cannot be
+	// trusted. What is wrong with a run stands at the run.
+	Damage []string
 }
 
 // Load reads a campaign, from a folder or from the archive in it, and verifies
-// every checksum. Damaged runs are returned as such, so that they can be named;
-// only an unreadable plan, ledger or archive is an error.
+// every checksum. Damaged runs, and a plan that was changed, are returned as such, so
+// that they can be named; only an unreadable plan, ledger or archive is an error.
 func Load(dir string) (*Campaign, error) {
 	f, err := open(dir, whole)
 	if err != nil {
@@ -88,6 +93,11 @@ func load(dir string, f files) (*Campaign, error) {
 	for _, e := range entries {
 		c.add(e)
 	}
+	for _, why := range []string{plan.damage(), c.thinnedDamage()} {
+		if why != "" {
+			c.Damage = append(c.Damage, why)
+		}
+	}
 	return c, nil
 }
 
@@ -96,25 +106,12 @@ func (c *Campaign) RunFiles(key Key) fs.FS { return c.run(key) }
 
 func (c *Campaign) run(key Key) files { return c.files.sub(path.Join(blocksFolder, key.Dir())) }
 
-func readThinned(f files) (map[string]bool, error) {
-	var names []string
-	err := readJSON(f, thinnedFile, &names)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	set := map[string]bool{}
-	for _, n := range names {
-		set[n] = true
-	}
-	return set, err
-}
-
 func (c *Campaign) add(e Entry) {
 	switch e.Event {
 	case EventRunEnd:
 		c.Attempts = append(c.Attempts, c.load(e))
 	case EventRunAbort:
-		c.Aborted = append(c.Aborted, e)
+		c.Aborted, c.Lost = append(c.Aborted, e), append(c.Lost, c.lost(e))
 	case EventBlockValid:
 		for i := range c.Attempts {
 			if c.Attempts[i].Key.BlockAttempt() == e.Key().BlockAttempt() {
@@ -154,28 +151,52 @@ func (c *Campaign) withCauses(e Entry) Entry {
 }
 
 func (c *Campaign) load(e Entry) Attempt {
-	a := Attempt{Key: e.Key(), Findings: e.Findings, BurnIn: strings.HasPrefix(e.Block, burnInPrefix)}
-	if err := c.read(&a, e.SumsSHA256); err != nil {
+	a := Attempt{Key: e.Key(), Findings: e.Findings, BurnIn: e.BurnIn()}
+	if err := c.read(&a, a.Key.Dir(), e.SumsSHA256); err != nil {
 		return Attempt{Key: a.Key, BurnIn: a.BurnIn, Findings: a.Findings, Damage: err.Error()}
 	}
 	return a
 }
 
-func (c *Campaign) read(a *Attempt, sums string) error {
-	if dir := a.Key.Dir(); !fs.ValidPath(dir) {
+// lost reads what was sealed of an aborted run. Its Run is nil where there is no
+// record of it.
+func (c *Campaign) lost(e Entry) Attempt {
+	a := Attempt{Key: e.Key(), BurnIn: e.BurnIn()}
+	if e.SumsSHA256 == "" {
+		return a
+	}
+	err := c.read(&a, e.Folder, e.SumsSHA256)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Attempt{Key: a.Key, BurnIn: a.BurnIn} // sealed before it had a record
+	}
+	if err != nil {
+		return Attempt{Key: a.Key, BurnIn: a.BurnIn, Damage: err.Error()}
+	}
+	return a
+}
+
+// read takes a run from its folder below blocks/.
+func (c *Campaign) read(a *Attempt, dir, sums string) error {
+	if !fs.ValidPath(dir) {
 		return fmt.Errorf("the ledger has a run %q: no folder in a run directory", dir)
 	}
-	f := c.run(a.Key)
+	f := c.files.sub(path.Join(blocksFolder, dir))
 	thinned := map[string]bool{}
 	for name := range c.Thinned {
-		if rel, ok := strings.CutPrefix(name, a.Key.Dir()+"/"); ok {
+		if rel, ok := strings.CutPrefix(name, dir+"/"); ok {
 			thinned[rel] = true
 		}
 	}
 	if err := verifySeal(f, sums, thinned); err != nil {
 		return err
 	}
-	return readRun(f, a)
+	if err := readRun(f, a); err != nil {
+		return err
+	}
+	if a.Run.Key != a.Key {
+		return fmt.Errorf("%s is the record of run %s", f.path(RunFile), a.Run.Key)
+	}
+	return nil
 }
 
 // PilotRuns reports whether the runs of the pilot are in the run directory: a

@@ -73,16 +73,12 @@ func extraRuns(p *Plan, entries []Entry) string {
 // has reports whether a block is in the plan. Every host group has as many
 // burn-in blocks of its own as the plan lists.
 func (p *Plan) has(block string, hosts int) bool {
-	planned := 0
 	for _, b := range p.Blocks {
 		if b.Name() == block {
 			return true
 		}
-		if b.BurnIn {
-			planned++
-		}
 	}
 	number, burnIn := strings.CutPrefix(block, burnInPrefix)
 	n, err := strconv.Atoi(number)
-	return burnIn && err == nil && n >= 1 && n <= planned*hosts
+	return burnIn && err == nil && n >= 1 && n <= p.BurnInBlocks()*hosts
 }

@@ -23,13 +23,14 @@ const (
 	EventSession    Event = "session"     // a process begins to work on the campaign
 	EventRunStart   Event = "run-start"   // a server is about to start
 	EventRunEnd     Event = "run-end"     // the run's directory is sealed
-	EventRunAbort   Event = "run-abort"   // the run in progress was lost; its files were moved aside
+	EventRunAbort   Event = "run-abort"   // the run in progress was lost; what there is of it was sealed aside
 	EventBlockValid Event = "block-valid" // all runs of the block's attempt are valid
 	EventBlockVoid  Event = "block-void"  // the block's attempt is void; Causes or Detail say why
 	EventLook       Event = "look"        // the blocks so far were judged at a planned look
 	EventStop       Event = "stop"        // stopped before the end; Detail says why
 	EventComplete   Event = "complete"    // nothing is left to run
 	EventClose      Event = "close"       // given up before the end; Detail says why
+	EventThinned    Event = "thinned"     // publishing left step files out: the digest of thinned.json
 )
 
 // Entry is one line of ledger.jsonl.
@@ -46,8 +47,13 @@ type Entry struct {
 	// Causes are the findings of all runs that void the attempt, with their arms
 	// (block-void). Ledgers from before they were apart have them in Detail.
 	Causes []Cause `json:"causes,omitempty"`
-	// SumsSHA256 is the digest of the run's SHA256SUMS (run-end).
+	// SumsSHA256 is the digest of the run's SHA256SUMS (run-end, run-abort).
 	SumsSHA256 string `json:"sums_sha256,omitempty"`
+	// Folder has what was sealed of an aborted run, below blocks/, and Timed says
+	// whether one of its timed requests had been sent (run-abort). Both are absent in
+	// ledgers from before aborted runs were sealed.
+	Folder string `json:"folder,omitempty"`
+	Timed  Sent   `json:"timed_sent,omitempty"`
 	// Fingerprint of the host (session).
 	Fingerprint string `json:"fingerprint,omitempty"`
 	Tool        string `json:"tool,omitempty"`
@@ -62,6 +68,8 @@ type Entry struct {
 	Blocks  int     `json:"blocks,omitempty"`
 	Verdict string  `json:"verdict,omitempty"`
 	Follows Follows `json:"follows,omitempty"`
+	// ThinnedSHA256 is the digest of thinned.json (thinned).
+	ThinnedSHA256 string `json:"thinned_sha256,omitempty"`
 }
 
 // Why says why a block's attempt is void: Detail, or each rule with its arms and
@@ -106,6 +114,9 @@ const (
 
 // Key is the run that the entry is about.
 func (e Entry) Key() Key { return Key{e.Block, e.Attempt, e.Arm} }
+
+// BurnIn reports whether the entry is about a burn-in block.
+func (e Entry) BurnIn() bool { return strings.HasPrefix(e.Block, burnInPrefix) }
 
 // Ledger is the append-only journal of a campaign. One process writes it.
 type Ledger struct {

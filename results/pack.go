@@ -4,7 +4,6 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,8 +24,8 @@ type Packed struct {
 }
 
 // Pack writes an archive of less than limit bytes: plan, ledger and all that the
-// ledger vouches for, the runs of a control's pilot with it; no lost run, no
-// derived file. The same campaign gives the same bytes. Where it is too large, step
+// ledger vouches for, aborted runs and those of a control's pilot with it; no derived
+// file. The same campaign gives the same bytes. Where it is too large, step
 // files are left out, of runs that do not count, then of the largest; one run of
 // every recording arm keeps its files. It refuses a campaign that is not over or is damaged.
 func Pack(file string, c *Campaign, limit int64) (*Packed, error) {
@@ -49,6 +48,9 @@ func Pack(file string, c *Campaign, limit int64) (*Packed, error) {
 		if !p.thin(b.size - limit) {
 			return nil, fmt.Errorf("pack %s: %d bytes, the limit is %d: "+
 				"all step files but those of one run of each arm are left out", c.Dir, b.size, limit)
+		}
+		if err := p.leaveOut(c); err != nil {
+			return nil, fmt.Errorf("pack %s: %w", c.Dir, err)
 		}
 	}
 }
@@ -89,6 +91,9 @@ func (p *packing) campaign(c *Campaign, folder string) error {
 	if !c.Complete {
 		return fmt.Errorf("%s is not finished: opbench resume goes on, opbench close gives it up", c.Dir)
 	}
+	if len(c.Damage) > 0 {
+		return fmt.Errorf("%s is damaged: %s", c.Dir, c.Damage[0])
+	}
 	own := head
 	if len(c.Thinned) > 0 {
 		own = append(slices.Clone(head), thinnedFile)
@@ -98,12 +103,15 @@ func (p *packing) campaign(c *Campaign, folder string) error {
 	}
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
-		if a.Damage != "" {
-			return fmt.Errorf("%s is damaged: run %s: %s", c.Dir, a.Key, a.Damage)
-		}
-		if err := p.tree(path.Join(folder, "blocks", a.Key.Dir()), c.run(a.Key)); err != nil {
+		if err := damaged(c, a); err != nil {
 			return err
 		}
+		if err := p.tree(path.Join(folder, blocksFolder, a.Key.Dir()), c.run(a.Key)); err != nil {
+			return err
+		}
+	}
+	if err := p.packLost(c, folder); err != nil {
+		return err
 	}
 	if c.Plan.Pilot == nil || !c.PilotRuns() {
 		return nil
@@ -116,6 +124,29 @@ func (p *packing) campaign(c *Campaign, folder string) error {
 		if err := p.campaign(step, path.Join(folder, pilotFolder, strconv.Itoa(i+1))); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// packLost adds the sealed folders of aborted runs to an archive.
+func (p *packing) packLost(c *Campaign, folder string) error {
+	for i, e := range c.Aborted {
+		if e.SumsSHA256 == "" {
+			continue
+		}
+		if err := damaged(c, &c.Lost[i]); err != nil {
+			return err
+		}
+		if err := p.tree(path.Join(folder, blocksFolder, e.Folder), c.files.sub(path.Join(blocksFolder, e.Folder))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func damaged(c *Campaign, a *Attempt) error {
+	if a.Damage != "" {
+		return fmt.Errorf("%s is damaged: run %s: %s", c.Dir, a.Key, a.Damage)
 	}
 	return nil
 }
@@ -190,15 +221,30 @@ func (p *packing) thin(excess int64) bool {
 		p.out.Thinned = append(p.out.Thinned, run.names...)
 		excess -= run.size
 	}
+	return true
+}
+
+// leaveOut takes the thinned files out, and puts in their list and a ledger that
+// vouches for it.
+func (p *packing) leaveOut(c *Campaign) error {
 	slices.Sort(p.out.Thinned)
+	list := thinnedList(p.out.Thinned)
+	ledger, err := fs.ReadFile(c.files, ledgerFile)
+	if err == nil {
+		ledger, err = vouchFor(ledger, list)
+	}
+	if err != nil {
+		return err
+	}
+	inMemory := &archive{content: map[string][]byte{thinnedFile: list, ledgerFile: ledger}}
 	p.members = slices.DeleteFunc(p.members, func(m member) bool {
 		_, out := slices.BinarySearch(p.out.Thinned, strings.TrimPrefix(m.name, "blocks/"))
-		return out || m.name == thinnedFile
+		return out || inMemory.content[m.name] != nil
 	})
-	list, _ := json.MarshalIndent(p.out.Thinned, "", "  ") // strings
-	inMemory := &archive{content: map[string][]byte{thinnedFile: append(list, '\n')}}
-	p.members = append(p.members, member{thinnedFile, inMemory, thinnedFile})
-	return true
+	for name := range inMemory.content {
+		p.members = append(p.members, member{name, inMemory, name})
+	}
+	return nil
 }
 
 // write writes the archive: plan and ledger, then the other files by name.

@@ -33,7 +33,7 @@ func recordedCampaign(t testing.TB, sizes map[Key]int) string {
 			run := RunPath(dir, key)
 			require.NoError(t, os.MkdirAll(filepath.Join(run, "steps"), 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(run, "steps", "a.jsonl.zst"), data, 0o644))
-			files := []StepFile{{Name: "steps/a.jsonl.zst"}}
+			files := []StepFile{{Name: "steps/a.jsonl.zst", SHA256: digest(data), Size: int64(len(data))}}
 			sealRunWith(t, dir, l, Run{Schema: Schema, Kind: "run", Key: key, Steps: &Steps{Files: files}})
 		}
 		require.NoError(t, l.Append(Entry{Event: EventBlockValid, Block: block, Attempt: 1}))
@@ -124,7 +124,7 @@ func TestPackTakesThePilot(t *testing.T) {
 	dir, step := someCampaign(t), someCampaign(t)
 	plan := somePlan()
 	plan.Pilot = &Pilot{Steps: make([]PilotStep, 1), Chosen: 1}
-	require.NoError(t, WriteJSON(filepath.Join(dir, "plan.json"), plan))
+	require.NoError(t, WriteJSON(filepath.Join(dir, "plan.json"), hashed(plan)))
 	_, out, err := pack(t, dir, MaxArchive)
 	require.NoError(t, err)
 	without, err := Load(out)
@@ -174,7 +174,7 @@ func TestPackRefuses(t *testing.T) {
 	_, out, err := pack(t, dir, MaxArchive)
 	assert.ErrorContains(t, err, "is damaged: run 0001/off")
 	assert.NoFileExists(t, filepath.Join(out, ArchiveName))
-	plan := &Plan{Schema: Schema, Kind: "plan", Scenario: scenarios.Scenario{Name: "open"}}
+	plan := hashed(&Plan{Schema: Schema, Kind: "plan", Scenario: scenarios.Scenario{Name: "open"}})
 	open, err := Create(t.TempDir(), plan, time.Now())
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(LedgerPath(open), nil, 0o644))

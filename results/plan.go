@@ -60,10 +60,19 @@ type Plan struct {
 	// WorkloadSHA256 covers token ids, lengths, intended times, warm-up,
 	// identity prompts and sampling parameters of all phases.
 	WorkloadSHA256 string `json:"workload_sha256"`
+	// IdentitySHA256 covers the prompts of the identity pass alone; empty in plans of
+	// earlier versions.
+	IdentitySHA256 string `json:"identity_sha256,omitempty"`
+	// ShapeSHA256 has, for every phase whose prompts are token ids, the ShapeSHA256
+	// of all its requests; nil in plans of earlier versions.
+	ShapeSHA256 map[string]string `json:"shape_sha256,omitempty"`
+	// Replicate numbers the plans of a scenario that differ in nothing but the order of
+	// their runs; 0 is the one that the seed draws first.
+	Replicate int `json:"replicate,omitempty"`
 	// Pilot is how the slowdown of a positive control was set; nil for other
 	// campaigns, and for a control that ran with the values of its scenario.
 	Pilot *Pilot `json:"pilot,omitempty"`
-	// Hash is the plan hash: scenario, workload, patches, order, rules
+	// Hash is the plan hash: scenario, workload, shapes, patches, order, rules, replicate
 	// and pilot; no paths, ports, times or hosts.
 	Hash string `json:"hash"`
 	// FileSHA256 is the digest of the plan.json that it was read from; empty for
@@ -80,6 +89,16 @@ type Block struct {
 	Number int      `json:"number"` // 1..n; burn-in blocks count from 1 on their own
 	BurnIn bool     `json:"burn_in,omitempty"`
 	Order  []string `json:"order"` // arm names in running order
+}
+
+// BurnInBlocks is the number of burn-in blocks of each host group.
+func (p *Plan) BurnInBlocks() (n int) {
+	for _, b := range p.Blocks {
+		if b.BurnIn {
+			n++
+		}
+	}
+	return n
 }
 
 // burnInPrefix begins the names of burn-in blocks.

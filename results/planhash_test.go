@@ -65,11 +65,19 @@ func TestAChangedPlanHasAnotherHash(t *testing.T) {
 		"workload": func(p *Plan) { p.WorkloadSHA256 = "" },
 		"patch":    func(p *Plan) { p.Patches = map[string]string{"none": ""} },
 		"pilot":    func(p *Plan) { p.Pilot = &Pilot{} },
+		"shapes":   func(p *Plan) { p.ShapeSHA256 = map[string]string{"wide": "0"} },
+		"seed":     func(p *Plan) { p.Scenario.Design.Seed++ },
 	} {
 		changed := *p
 		change(&changed)
 		got, err := changed.ComputeHash()
 		require.NoError(t, err)
 		assert.NotEqual(t, p.Hash, got, what)
+		assert.Contains(t, changed.damage(), "plan.json has the hash of plan c2cad3f7, and what it says is plan", what)
+		assert.Contains(t, changed.damage(), "get the original back or measure again", what)
 	}
+	assert.Empty(t, p.damage())
+	moved := *p
+	moved.Scenario.Engine.Python, moved.Scenario.Engine.Model = "/elsewhere/python3", "/elsewhere/qwen3-30b-a3b"
+	assert.Empty(t, moved.damage(), "where things lie is in no hash")
 }

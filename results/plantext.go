@@ -11,7 +11,11 @@ import (
 func (p *Plan) Text() string {
 	var b strings.Builder
 	s := &p.Scenario
-	fmt.Fprintf(&b, "plan %s\n%s: %s\n\n", p.Hash, s.Name, s.About)
+	fmt.Fprintf(&b, "plan %s\n%s: %s\n", p.Hash, s.Name, s.About)
+	if p.Replicate > 0 {
+		fmt.Fprintf(&b, "replicate %d: the same requests in another order of runs\n", p.Replicate)
+	}
+	b.WriteByte('\n')
 	for _, a := range s.Arms {
 		fmt.Fprintf(&b, "arm %-8s patch %s (series %.12s)", a.Name, a.Patch, orNone(p.Patches[a.Patch]))
 		if a.Records() {

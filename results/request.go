@@ -47,4 +47,7 @@ type Identity struct {
 	Kind    string  `json:"kind"` // "identity"
 	Prompts []int   `json:"prompts"`
 	Tokens  [][]int `json:"tokens"`
+	// PromptsSHA256 is the digest of the prompts that were sent, as in the plan;
+	// empty in files of earlier versions.
+	PromptsSHA256 string `json:"prompts_sha256,omitempty"`
 }

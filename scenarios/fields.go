@@ -148,6 +148,7 @@ var identityFields = []field[Identity]{
 	{"output_tokens", false, func(v value, i *Identity) { v.count(&i.OutputTokens, 1, maxTokens) }},
 	{"min_distinct", false, func(v value, i *Identity) { v.count(&i.MinDistinct, 2, maxTokens) }},
 	{"seed", false, func(v value, i *Identity) { v.seed(&i.Seed) }},
+	{"expect", false, func(v value, i *Identity) { choice(v, &i.Expect, ExpectEqual, ExpectReport) }},
 }
 
 var interleaveFields = []field[Interleave]{

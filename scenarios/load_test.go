@@ -72,6 +72,19 @@ func TestBundledLoad(t *testing.T) {
 	}
 }
 
+// A seed that two scenarios share gives both the same order of runs: what hangs on the
+// order and the time of day together would come out alike.
+func TestBundledSeedsDiffer(t *testing.T) {
+	of := map[uint64]string{}
+	for _, name := range Bundled() {
+		s, _, err := Read(name+".yaml", shipped)
+		require.NoError(t, err)
+		assert.Empty(t, of[s.Design.Seed], "%s has the seed of another scenario", name)
+		of[s.Design.Seed] = name
+	}
+	assert.Len(t, of, len(Bundled()))
+}
+
 // The JSON form holds everything: reading it back gives the same scenario, and
 // loading twice gives the same bytes.
 func TestCanonicalRoundTrip(t *testing.T) {

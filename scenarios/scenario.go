@@ -233,6 +233,8 @@ type Identity struct {
 	OutputTokens int    `json:"output_tokens"` // 64
 	MinDistinct  int    `json:"min_distinct"`  // 4
 	Seed         uint64 `json:"seed"`          // one constant, 20260711
+	// Expect says whether arms must give the same outputs; see ExpectsEqual.
+	Expect Expectation `json:"expect,omitempty"`
 }
 
 // Arm returns the arm of that name.

@@ -201,6 +201,6 @@ func TestAttach(t *testing.T) {
 	for _, bad := range []string{"", "127.0.0.1:80", "https://host", "http://"} {
 		spec.Arm.URL = bad
 		_, err = attachEngine{}.Start(context.Background(), spec)
-		assert.ErrorContains(t, err, "want http://host:port", bad)
+		assert.ErrorContains(t, err, `url "`, bad)
 	}
 }

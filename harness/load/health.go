@@ -55,11 +55,11 @@ func (p *probe) stop() []lateness {
 }
 
 // probeHealth sums up the samples that were due within one of the bounds.
-func probeHealth(samples []lateness, within []bounds, health *results.ClientHealth) {
+func probeHealth(samples []lateness, within []metrics.Window, health *results.ClientHealth) {
 	var late []float64
 	sum := 0.0
 	for _, s := range samples {
-		if slices.ContainsFunc(within, func(b bounds) bool { return s.due >= b.first && s.due <= b.last }) {
+		if slices.ContainsFunc(within, func(w metrics.Window) bool { return s.due >= w.First && s.due <= w.End }) {
 			seconds := float64(s.late) / 1e9
 			late = append(late, seconds)
 			sum += seconds
@@ -73,22 +73,6 @@ func probeHealth(samples []lateness, within []bounds, health *results.ClientHeal
 	health.ProbeLagMean = sum / float64(len(late))
 	health.ProbeLagP99 = metrics.Quantile(late, 0.99)
 	health.ProbeLagMax = late[len(late)-1]
-}
-
-// sendLateness is the 99 % quantile, in seconds, of send against intended time
-// over the timed requests that were sent.
-func sendLateness(requests []results.Request) float64 {
-	var late []float64
-	for _, r := range requests {
-		if !r.Warmup && r.SentNS > 0 {
-			late = append(late, float64(r.SentNS-r.IntendedNS)/1e9)
-		}
-	}
-	if len(late) == 0 {
-		return 0
-	}
-	slices.Sort(late)
-	return metrics.Quantile(late, 0.99)
 }
 
 // gcPauses are the collector's totals since the process started.

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"math"
 	"slices"
 
 	"github.com/aituner/opprof/results"
@@ -16,13 +15,10 @@ type Result struct {
 	// Wall clock, ns since the epoch: first send, first timed send, read of
 	// the last timed token. 0 where it was not reached.
 	WarmupStartNS, TimedStartNS, TimedEndNS int64
-	Planned, Finished                       int // timed requests; finished: successes
-	Failed, Unsent                          int // timed or warm-up
-	// MeanLive is the mean number of streams in flight between the first and
-	// the last timed send. The drain that follows is left out: no load holds
-	// its concurrency there.
-	MeanLive float64
-	Client   results.ClientHealth
+	Planned, Finished                       int     // timed requests; finished: successes
+	Failed, Unsent                          int     // timed or warm-up
+	MeanLive                                float64 // metrics.MeanLive
+	Client                                  results.ClientHealth
 	// Slices are the parts with a number of their own, without their position.
 	Slices []results.Slice
 	gaps   results.Gaps // of the finished timed requests
@@ -95,65 +91,17 @@ func earlier(a, b int64) int64 {
 
 // health fills in what depends on the bounds of the timed part.
 func (r *Session) health(res *Result) {
-	parts := timedBounds(res.Requests)
+	parts := metrics.Windows(res.Requests)
 	if len(parts) == 0 {
 		return
 	}
-	var live, seconds float64
-	for _, b := range parts {
-		length := float64(max(1, b.lastSend-b.first))
-		live += length * meanLive(res.Requests, b.first, b.lastSend)
-		seconds += length
-	}
-	res.MeanLive = live / seconds
+	res.MeanLive = metrics.MeanLive(res.Requests)
 	probeHealth(r.probes, parts, &res.Client)
 	if r.spec.Workload.Open {
-		res.Client.SendLateP99 = sendLateness(res.Requests)
+		res.Client.SendLateP99 = metrics.SendLateP99(res.Requests)
 	}
 	res.Client.GCPauses = int(r.pauses.cycles)
 	res.Client.GCPauseSeconds = r.pauses.paused.Seconds()
-}
-
-// bounds are the first and the last timed send and the last timed end of a
-// slice, ns since the origin.
-type bounds struct{ first, lastSend, last int64 }
-
-// timedBounds returns the bounds of each slice in which a timed request was
-// sent; a phase that is not cut is one.
-func timedBounds(requests []results.Request) []bounds {
-	var all []bounds
-	place := map[int]int{}
-	for i := range requests {
-		r := &requests[i]
-		if r.Warmup || r.SentNS == 0 {
-			continue
-		}
-		at, seen := place[r.Slice]
-		if !seen {
-			at = len(all)
-			place[r.Slice], all = at, append(all, bounds{})
-		}
-		b := &all[at]
-		b.first = earlier(b.first, r.SentNS)
-		b.lastSend, b.last = max(b.lastSend, r.SentNS), max(b.last, r.EndNS)
-	}
-	return all
-}
-
-// meanLive is the mean number of requests in flight, warm-up included, between
-// two times; if they are equal, the number in flight then.
-func meanLive(requests []results.Request, from, to int64) float64 {
-	if from == to {
-		to++
-	}
-	live := 0.0
-	for i := range requests {
-		r := &requests[i]
-		if r.SentNS > 0 {
-			live += math.Max(0, float64(min(r.EndNS, to)-max(r.SentNS, from)))
-		}
-	}
-	return live / float64(to-from)
 }
 
 // Phase is the part of a run's record that the client knows: everything but CPU

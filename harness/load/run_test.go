@@ -15,6 +15,7 @@ import (
 
 	"github.com/aituner/opprof/harness/workload"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -185,21 +186,13 @@ func TestProbeNumbers(t *testing.T) {
 		samples = append(samples, lateness{due: i, late: i * 1e6})
 	}
 	var health results.ClientHealth
-	probeHealth(samples, []bounds{{first: 1, last: 99}}, &health)
+	probeHealth(samples, []metrics.Window{{First: 1, End: 99}}, &health)
 	assert.Equal(t, 99, health.Probes)
 	assert.InDelta(t, 0.050, health.ProbeLagMean, 1e-12)
 	assert.InDelta(t, 0.09802, health.ProbeLagP99, 1e-12)
 	assert.InDelta(t, 0.099, health.ProbeLagMax, 1e-12)
-	probeHealth(samples, []bounds{{first: 200, last: 300}}, &health)
+	probeHealth(samples, []metrics.Window{{First: 200, End: 300}}, &health)
 	assert.Zero(t, health.Probes)
-}
-
-func TestMeanLive(t *testing.T) {
-	r := []results.Request{{SentNS: 10, EndNS: 30, Warmup: true}, {SentNS: 20, EndNS: 40}, {SentNS: 60, EndNS: 90}, {Error: "not sent"}}
-	assert.Equal(t, []bounds{{20, 60, 90}}, timedBounds(r))
-	assert.InDelta(t, 30.0/40, meanLive(r, 20, 60), 1e-12)
-	assert.Equal(t, 2.0, meanLive(r, 20, 20), "one instant")
-	assert.Equal(t, 0.0, meanLive(r, 45, 55))
 }
 
 func TestCancelLeavesTheRestUnsent(t *testing.T) {

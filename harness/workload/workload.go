@@ -16,6 +16,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -58,6 +59,18 @@ func (w Workload) Warmup() int {
 		n++
 	}
 	return n
+}
+
+// Shapes are what the requests ask of a server; known is false where a prompt is a
+// text, whose tokens only the server counts.
+func (w Workload) Shapes() (list []results.Shape, known bool) {
+	for _, r := range w.Requests {
+		if r.Text != "" {
+			return nil, false
+		}
+		list = append(list, results.Shape{Index: r.Index, Warmup: r.Warmup, Prompt: len(r.Prompt), Want: r.MaxTokens})
+	}
+	return list, true
 }
 
 // Expand makes the requests of a phase: drawn from distributions, or read from

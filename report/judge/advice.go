@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/judge/rates"
@@ -55,10 +56,16 @@ func (w *wording) nextBlocks() []string {
 	if w.v.Reason == view.ReasonUnadjusted {
 		lines = append(lines, "a new campaign with more blocks would show the cost or exclude it; this one can't be extended")
 	}
+	if slices.ContainsFunc(allPrimaries(w.gating), func(p view.Placed) bool { return p.Is(stat.Inconclusive, view.ReasonSelection) }) {
+		lines = append(lines, "run a new campaign and let every run end: here the verdict would rest on what was aborted or void")
+	}
 	if w.aaOpen {
 		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")
 	}
 	for _, c := range w.gating {
+		if c.Batched() {
+			lines = append(lines, "run a correctness scenario with VLLM_BATCH_INVARIANT: 1 in engine.env, where a batch changes no output: a difference there is FAIL(identity)")
+		}
 		if c.Stalling() {
 			lines = append(lines, "look for the cause of the stalls in "+c.Candidate+": a mean does not show them, and more blocks do not remove them")
 		}

@@ -37,7 +37,11 @@ func ask(c *results.Campaign, tool string) (*question, error) {
 	if q.alpha, q.found, err = level(c); err != nil {
 		return nil, fmt.Errorf("judge %s: %w", filepath.Base(c.Dir), err)
 	}
+	for _, why := range c.Damage {
+		q.found = append(q.found, view.NewFinding(view.ReasonDamaged, "%s", why))
+	}
 	q.runs = accept.Examine(c)
+	q.found = append(accept.Selection(c, q.runs), q.found...)
 	if q.near, err = evidence.FindNearby(c, func(dir string) evidence.Said { return judgedAgain(dir, tool) }); err != nil {
 		return nil, err
 	}
@@ -101,6 +105,7 @@ func (q *question) answer() *view.View {
 	v.Causes = tellCauses(in, v.Comparisons)
 	q.conclude(in, v, aaOpen)
 	q.rememberRules(in, v, aaOpen)
+	v.Notes = append(v.TellRepeats(accept.HasEffects(in.Scenario)), v.Notes...)
 	return v
 }
 
@@ -121,6 +126,7 @@ func (q *question) describe(in *accept.Accepted) *view.View {
 		v.Subject.LevelPct = 100 * (1 - 2*q.alpha)
 	}
 	v.Runs, v.Aborted = evidence.Runs(c, q.runs)
+	v.Repeats = accept.CountRepeats(c, q.runs)
 	v.Plots = evidence.Plots(in, v.Runs)
 	if v.Finished {
 		v.Measured = evidence.Measured(c)

@@ -52,7 +52,7 @@ func equalArms(s *scenarios.Scenario, pair scenarios.Comparison) bool {
 // judge fills a comparison of a finished campaign.
 func (q *question) judge(in *accept.Accepted, c *view.Comparison) {
 	examineRuns(in, c)
-	examinePair(in, c)
+	q.examinePair(in, c)
 	if accept.HasEffects(in.Scenario) {
 		checkBalance(in, c)
 		c.ProbeLag = probeLag(in, c)
@@ -102,7 +102,7 @@ func (q *question) phase(in *accept.Accepted, c *view.Comparison, p scenarios.Ph
 	var secondary []view.Metric
 	for _, m := range scenarios.Metrics() {
 		primary := slices.Contains(p.Primary, m.Name)
-		one, ok := q.metric(in, c, p.Name, m, primary)
+		one, ok := q.metric(in, c, p, m, primary)
 		switch {
 		case primary:
 			out.Metrics = append(out.Metrics, one)
@@ -131,7 +131,7 @@ func loadOf(in *accept.Accepted, phase string) string {
 }
 
 // examinePair applies the rules that need both arms.
-func examinePair(in *accept.Accepted, c *view.Comparison) {
+func (q *question) examinePair(in *accept.Accepted, c *view.Comparison) {
 	pair := scenarios.Comparison{Baseline: c.Baseline, Candidate: c.Candidate}
 	out := validity.Compare(in.Campaign.Plan, pair, in.Campaign.Attempts)
 	if len(in.All()) == 0 { // INVALID for other reasons: that there is nothing to compare follows
@@ -146,11 +146,14 @@ func examinePair(in *accept.Accepted, c *view.Comparison) {
 	case validity.IdentityFail:
 		c.Identity = fmt.Sprintf("outputs differ, identical %d/%d", id.Equal, id.Prompts)
 		c.Failed = append(c.Failed, view.Finding{Name: view.ReasonIdentity, Detail: id.Message})
+	case validity.IdentityReported:
+		c.Identity = fmt.Sprintf("outputs identical %d/%d, not required", id.Equal, id.Prompts)
 	case validity.IdentityNone:
 		c.Identity = "outputs not compared"
 	default:
 		c.Identity = "outputs prove nothing"
 	}
+	q.timedOutputs(in, c, out.Timed)
 	if f := validity.Reliability(in.Campaign.Plan, pair, in.Campaign.Attempts); f != nil {
 		c.Failed = append(c.Failed, accept.FindingOf(*f))
 	}

@@ -20,13 +20,14 @@ func conditions(c *view.Comparison) stat.Conditions {
 	}
 	return stat.Conditions{
 		IdentityFailed: failed(view.ReasonIdentity), ReliabilityFailed: failed(view.ReasonReliability),
-		Invalid: len(c.Invalid) > 0, Stalls: c.Stalling(),
+		Invalid: len(c.Invalid) > 0, Stalls: c.Stalling() || c.Batched(),
 	}
 }
 
 // settleGate gives the comparison its verdict and, where it is INVALID, takes it
 // from every metric.
 func settleGate(c *view.Comparison) {
+	c.Invalid = view.Ranked(c.Invalid)
 	var verdicts []stat.Verdict
 	for i := range c.Phases {
 		for j := range c.Phases[i].Metrics {
@@ -64,6 +65,10 @@ func reasonOf(c *view.Comparison, v stat.Verdict) view.Reason {
 		return firstReason(c, v)
 	case v == stat.Inconclusive && slices.ContainsFunc(c.Primaries(), func(p view.Placed) bool { return p.Unadjusted() }):
 		return view.ReasonUnadjusted
+	case v == stat.Inconclusive && selected(c):
+		return view.ReasonSelection
+	case v == stat.Inconclusive && c.Batched():
+		return view.ReasonBatch
 	case v == stat.Inconclusive && c.Count(stat.Inconclusive) == 0:
 		return view.ReasonStalls
 	case v == stat.Pass && c.Phases == nil:

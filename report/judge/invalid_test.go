@@ -139,7 +139,7 @@ var routes = []struct {
 			}
 		}
 	}},
-	{"zero variance", func(tr *trial.Trial) { tr.Noise = 0 }},
+	{"zero variance", trial.Still},
 	{"arms differ", func(tr *trial.Trial) {
 		tr.Edit = trial.OnRun("0003/on", func(r *trial.Recorded) { r.Run.Server.Versions = map[string]string{"vllm": "0.24.1", "torch": "2.9.1"} })
 	}},
@@ -210,15 +210,16 @@ func TestNoComparisonNoPass(t *testing.T) {
 	assert.Equal(t, view.ExitInvalid, v.ExitCode)
 }
 
+// The damaged attempt is void, and the other run of it shows why: no number rests on it.
 func TestDamageIsNamedAndVoidsNothingElse(t *testing.T) {
 	t.Parallel()
 	tr := trial.New(t, 6)
-	tr.Void = map[string]string{"0002": "0002/on: request failed"}
+	tr.Void = map[string]string{"0002": "0002/off: a kernel was compiled"}
 	tr.After = func(dir string) {
 		require.NoError(t, os.Remove(filepath.Join(dir, "blocks", "0002", "on", "requests.jsonl.zst")))
 	}
 	v := forms.Build(t, tr.Write(t.TempDir()))
-	assert.Equal(t, "PASS", v.Headline(), "the damaged attempt was void: no number rests on it")
+	assert.Equal(t, "PASS", v.Headline())
 	text := forms.Render(t, v, render.WriteText)
 	assert.Contains(t, text, "0002/on attempt 1: damaged")
 	assert.Contains(t, text, "the file is missing")
@@ -329,9 +330,7 @@ func TestPublishedWithoutStepFiles(t *testing.T) {
 	t.Parallel()
 	tr := trial.New(t, 6)
 	tr.After = func(dir string) {
-		name := "steps/" + steps.FileName(0, 1, 1)
-		require.NoError(t, os.Remove(filepath.Join(dir, "blocks", "0002", "on", name)))
-		require.NoError(t, results.WriteJSON(filepath.Join(dir, "thinned.json"), []string{"0002/on/" + name}))
+		trial.LeaveOut(t, dir, "0002/on/steps/"+steps.FileName(0, 1, 1))
 	}
 	v := forms.Build(t, tr.Write(t.TempDir()))
 	assert.Equal(t, "PASS", v.Headline())

@@ -47,6 +47,7 @@ func (q *question) at(blocks int) (*view.View, error) {
 			past.runs = append(past.runs, a)
 		}
 	}
+	past.found = append(accept.Selection(c, past.runs), past.found...)
 	return past.answer(), nil
 }
 
@@ -60,16 +61,19 @@ func asAt(c *results.Campaign, blocks int) (*results.Campaign, map[results.Key]b
 	if end < 0 {
 		return nil, nil
 	}
-	past, ran := *c, map[results.Key]bool{}
+	past, ran, lost := *c, map[results.Key]bool{}, 0
 	past.Complete, past.Entries, past.Attempts, past.Voids = true, c.Entries[:end+1], nil, map[results.BlockAttempt]results.Entry{}
 	for _, e := range past.Entries {
 		switch e.Event {
 		case results.EventRunEnd:
 			ran[e.Key()] = true
+		case results.EventRunAbort:
+			lost++
 		case results.EventBlockVoid:
 			past.Voids[e.Key().BlockAttempt()] = e
 		}
 	}
+	past.Aborted, past.Lost = c.Aborted[:lost], c.Lost[:lost]
 	for _, a := range c.Attempts {
 		if ran[a.Key] {
 			past.Attempts = append(past.Attempts, a)

@@ -18,7 +18,8 @@ import (
 
 // metric analyses one number of a phase over the accepted blocks. ok is false if
 // a run lacks it, which for a primary metric is INVALID.
-func (q *question) metric(in *accept.Accepted, c *view.Comparison, phase string, m scenarios.Metric, primary bool) (out view.Metric, ok bool) {
+func (q *question) metric(in *accept.Accepted, c *view.Comparison, p scenarios.Phase, m scenarios.Metric, primary bool) (out view.Metric, ok bool) {
+	phase := p.Name
 	margin, dir := in.Scenario.Gate.Margin, view.DirectionOf(m)
 	out = view.Metric{Name: m.Name, Label: m.Label, Unit: m.Unit, Better: dir.String(), Primary: primary, MarginPct: 100 * margin}
 	x := &measured{Metric: &out, margin: stat.Margin(margin, dir), dir: dir}
@@ -45,6 +46,7 @@ func (q *question) metric(in *accept.Accepted, c *view.Comparison, phase string,
 		perHost(in, c, phase, x)
 		x.decide(view.ReasonTooFewBlocks, nil)
 		q.diagnose(in, c, phase, x, opt)
+		q.putBack(in, c, p, x, opt)
 	}
 	return out, true
 }
@@ -185,7 +187,7 @@ func (q *question) diagnose(in *accept.Accepted, c *view.Comparison, phase strin
 	if r := m.Detail.Lag1; r != nil && math.Abs(*r) > 2/math.Sqrt(float64(len(m.d))) {
 		m.Remarks = append(m.Remarks, fmt.Sprintf("neighbouring blocks are correlated: lag-1 %+.2f", *r))
 	}
-	if in.Scenario.Purpose == scenarios.AA || c.AA {
+	if m.equal(in, c) {
 		q.equivalence(m)
 	}
 	if m.Advice != nil {

@@ -3,6 +3,7 @@ package judge
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -30,6 +31,9 @@ func (w *wording) sentence() string {
 		claim = w.inconclusive()
 	default:
 		claim = w.passed(withoutEqual(w.gating))
+	}
+	if w.v.Nothing() {
+		return claim + "." // which says that no block is valid
 	}
 	return claim + w.faster() + ". " + w.basis()
 }
@@ -101,6 +105,14 @@ func (w *wording) inconclusive() string {
 			parts = append(parts, s)
 		}
 	}
+	if s := undecidedBySelection(allPrimaries(w.gating)); s != "" {
+		parts = append(parts, s)
+	}
+	for _, c := range w.gating {
+		if c.Batched() {
+			parts = append([]string{batchSentence(c)}, parts...)
+		}
+	}
 	if w.aaOpen {
 		parts = append(parts, "the required A/A did not show that equal arms are equal: "+w.v.AA)
 	}
@@ -119,7 +131,7 @@ func (w *wording) inconclusive() string {
 // undecided says what the metrics without a verdict leave open; equal if their
 // arms are.
 func undecided(list []view.Placed, equal bool) string {
-	open := slices.DeleteFunc(slices.Clone(list), func(p view.Placed) bool { return p.Verdict != stat.Inconclusive })
+	open := slices.DeleteFunc(slices.Clone(list), func(p view.Placed) bool { return !p.Is(stat.Inconclusive, "") })
 	if len(open) == 0 {
 		return ""
 	}
@@ -130,6 +142,26 @@ func undecided(list []view.Placed, equal bool) string {
 	}
 	return fmt.Sprintf(what, view.Plain(worst.MarginPct), len(open), view.Plural(len(list), "primary metric", "primary metrics"),
 		view.MaybePercent(worst.Upper, worst.MarginPct), worst)
+}
+
+// undecidedBySelection says which verdicts would be others with attempts put back.
+func undecidedBySelection(list []view.Placed) string {
+	open := slices.DeleteFunc(slices.Clone(list), func(p view.Placed) bool { return !p.Is(stat.Inconclusive, view.ReasonSelection) })
+	if len(open) == 0 {
+		return ""
+	}
+	worst := slices.MaxFunc(open, func(x, y view.Placed) int { return cmp.Compare(putBackBy(x), putBackBy(y)) })
+	return fmt.Sprintf("the verdict on %d of %s rests on which attempts count; with those put back that were aborted or void the bounds are %s and %s (%s)",
+		len(open), view.Plural(len(list), "primary metric", "primary metrics"),
+		view.MaybePercent(worst.PutBack.Lower, worst.MarginPct), view.MaybePercent(worst.PutBack.Upper, worst.MarginPct), worst)
+}
+
+// putBackBy is the width of the bounds with attempts put back, in margins.
+func putBackBy(p view.Placed) float64 {
+	if p.PutBack.Lower == nil || p.PutBack.Upper == nil {
+		return math.Inf(1)
+	}
+	return (*p.PutBack.Upper - *p.PutBack.Lower) / p.MarginPct
 }
 
 // claim is a reason of a verdict in the words of its sentence, with the findings that
@@ -146,11 +178,19 @@ func (w *wording) because() string {
 	if len(list) == 0 {
 		return "nothing was judged"
 	}
-	w.told(list[0])
-	if more := len(list) - 1; more > 0 {
-		return list[0].text + fmt.Sprintf("; and %s below", view.Plural(more, "more reason", "more reasons"))
+	first, rest := list[0], list[1:]
+	w.told(first)
+	text := first.text
+	missing := slices.IndexFunc(rest, func(c claim) bool { return c.by[0].Name == view.ReasonBlocksMissing })
+	if first.by[0].Name == view.ReasonSelection && missing >= 0 { // what was repeated too often is what is missing
+		w.told(rest[missing])
+		text += "; " + rest[missing].text
+		rest = slices.Delete(slices.Clone(rest), missing, missing+1)
 	}
-	return list[0].text
+	if more := len(rest); more > 0 {
+		text += fmt.Sprintf("; and %s below", view.Plural(more, "more reason", "more reasons"))
+	}
+	return text
 }
 
 // told marks what the sentence says, also where it stands in comparisons that do not

@@ -33,10 +33,16 @@ func Judge(c *results.Campaign, tool string) (*view.View, error) {
 		return nil, fmt.Errorf("%s is %w: opbench resume %[1]s goes on; opbench close %[1]s --why TEXT gives it up",
 			c.Dir, ErrUnfinished)
 	}
+	if len(c.Damage) > 0 {
+		return nil, fmt.Errorf("%s is %w: %s", c.Dir, ErrDamaged, c.Damage[0])
+	}
 	damaged := slices.IndexFunc(c.Attempts, func(a results.Attempt) bool { return a.Damage != "" })
 	if damaged >= 0 {
 		d := c.Attempts[damaged]
 		return nil, fmt.Errorf("%s: run %s is %w: %s", c.Dir, d.Key, ErrDamaged, d.Damage)
+	}
+	if lost := slices.IndexFunc(c.Lost, func(a results.Attempt) bool { return a.Damage != "" }); lost >= 0 {
+		return nil, fmt.Errorf("%s: run %s is %w: %s", c.Dir, c.Aborted[lost].Folder, ErrDamaged, c.Lost[lost].Damage)
 	}
 	return judge.Build(c, tool)
 }

@@ -38,6 +38,20 @@ func TestWrite(t *testing.T) {
 	require.ErrorIs(t, err, ErrRunDirectory)
 }
 
+// What was aborted goes with a publication: without it the worst attempt would be gone.
+func TestAbortedRunsArePublished(t *testing.T) {
+	tr := trial.New(t, 6)
+	tr.Lost = []trial.Lost{{Run: "0003/on", Slower: 0.18, Whole: 2}}
+	dir := tr.Write(t.TempDir())
+	folder := filepath.Join(t.TempDir(), "x")
+	_, v, err := Write(folder, trial.Loaded(t, dir), tool, false)
+	require.NoError(t, err)
+	assert.Equal(t, "INCONCLUSIVE(selection)", v.Headline())
+	assert.NotNil(t, trial.Loaded(t, folder).Lost[0].Run)
+	trial.Damage(t, dir, "0003/on.aborted")
+	refused(t, dir, ErrDamaged)
+}
+
 // Nothing is made of a campaign that goes on, nor of one that was changed.
 func TestWriteLeavesNothingBehind(t *testing.T) {
 	dir := trial.Equal(t, 6).Write(t.TempDir())

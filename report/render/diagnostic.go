@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/view"
@@ -20,6 +21,10 @@ type Diagnostic struct {
 
 // Diagnostics are the looks that were taken, in the order of reports.
 func Diagnostics(c *view.Comparison) (list []Diagnostic) {
+	if c.Outputs != nil {
+		differs := slices.ContainsFunc(c.Outputs, func(o view.Outputs) bool { return o.Differ() })
+		list = append(list, Diagnostic{"timed", "Timed outputs", view.OutputsLine(c), "no timed request with another output", differs})
+	}
 	if s := c.Stalls; s != nil {
 		list = append(list, Diagnostic{"stalls", "Stalls", view.StallLine(c), "no stalls", s.Baseline+s.Candidate > 0})
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/aituner/opprof/report/view"
@@ -42,19 +43,46 @@ func (t textWriter) runs(v *view.View) {
 }
 
 // runLines shows every run that did not simply count; those of a block's attempt to
-// which the same happened share a line.
+// which the same happened share a line, and so do attempts.
 func runLines(runs []view.Run) (lines []string) {
+	var list []*fated
 	for i := 0; i < len(runs); {
-		names, words := runName(&runs[i]), fate(runs, i)
 		first := &runs[i]
-		for i++; i < len(runs) && sameAttempt(&runs[i], first) && fate(runs, i) == words; i++ {
-			names += ", " + runName(&runs[i])
+		one := &fated{runs: []string{runName(first)}, attempts: []string{fmt.Sprint(first.Attempt)}, words: fate(runs, i)}
+		for i++; i < len(runs) && sameAttempt(&runs[i], first) && fate(runs, i) == one.words; i++ {
+			one.runs = append(one.runs, runName(&runs[i]))
 		}
 		if first.State != view.RunValid && first.State != view.RunBurnIn || len(first.Findings)+len(first.Warnings) > 0 {
-			lines = append(lines, fmt.Sprintf("%s attempt %d: %s", names, first.Attempt, words))
+			list = append(list, one)
 		}
 	}
+	for i := 0; i < len(list); {
+		one := list[i]
+		for i++; i < len(list) && list[i].like(one); i++ {
+			one.attempts = append(one.attempts, list[i].attempts...)
+		}
+		lines = append(lines, one.String())
+	}
 	return lines
+}
+
+// fated are runs of a block to which the same happened.
+type fated struct {
+	runs, attempts []string
+	words          string
+}
+
+func (f *fated) like(other *fated) bool {
+	sorted := func(names []string) []string { return slices.Sorted(slices.Values(names)) }
+	return f.words == other.words && slices.Equal(sorted(f.runs), sorted(other.runs))
+}
+
+func (f *fated) String() string {
+	attempt := "attempt "
+	if len(f.attempts) > 1 {
+		attempt = "attempts "
+	}
+	return strings.Join(f.runs, ", ") + " " + attempt + strings.Join(f.attempts, ", ") + ": " + f.words
 }
 
 func sameAttempt(x, y *view.Run) bool { return x.Block == y.Block && x.Attempt == y.Attempt }

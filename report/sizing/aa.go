@@ -147,6 +147,9 @@ func (p planner) equalMetric(m view.Placed, adjusted float64) view.EqualMetric {
 	}
 	out.SD, out.AdjustedP = d.SD, view.Finite(adjusted)
 	out.Result = view.NewResult(equalVerdict(d, adjusted), "")
+	if out.Verdict == view.Equal && m.Is(stat.Inconclusive, view.ReasonSelection) {
+		out.Result = m.Result
+	}
 	upper := max(d.SD, d.SDUpper)
 	out.AA = &view.Need{Observed: p.forAA(d.SD, d.Margin), Upper: p.forAA(upper, d.Margin)}
 	out.Gate = &view.Need{Observed: p.forGate(d.SD, d.Margin, 0), Upper: p.forGate(upper, d.Margin, 0)}

@@ -40,7 +40,7 @@ var aaCases = []struct {
 			}
 		}
 	}},
-	{"constant", "INVALID(zero variance)", view.ExitInvalid, func(tr *trial.Trial) { tr.Noise = 0 }},
+	{"constant", "INVALID(zero variance)", view.ExitInvalid, trial.Still},
 	{"one stalls", "INCONCLUSIVE(stalls)", view.ExitInconclusive, trial.StallOn},
 	{"noisy, and one stalls", "UNDERPOWERED", view.ExitUnderpowered, func(tr *trial.Trial) {
 		trial.StallOn(tr)
@@ -302,5 +302,21 @@ func TestRequiredAAInside(t *testing.T) {
 				assert.NotContains(t, v.Sentence, "a cost of")
 			}
 		})
+	}
+}
+
+// Equal arms that are equal without the run that was aborted are not shown to be equal.
+func TestEqualityHoldsWithAbortedRuns(t *testing.T) {
+	t.Parallel()
+	for slower, want := range map[float64]string{0: "EQUAL", 0.18: "INCONCLUSIVE(selection)", -0.18: "INCONCLUSIVE(selection)"} {
+		tr := trial.Equal(t, 6)
+		tr.Lost = []trial.Lost{{Run: "0003/" + tr.Scenario.Arms[1].Name, Slower: slower, Whole: 2}}
+		e, err := JudgeAA(trial.Loaded(t, tr.Write(t.TempDir())), "test")
+		require.NoError(t, err)
+		assert.Equal(t, want, e.Text, e.Sentence)
+		if slower != 0 {
+			assert.Equal(t, view.ExitInconclusive, e.ExitCode)
+			assert.Contains(t, e.Sentence, "rests on which attempts count")
+		}
 	}
 }

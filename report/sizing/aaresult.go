@@ -64,6 +64,9 @@ func equalClaim(e *view.Equality) string {
 	case view.Equal:
 		return fmt.Sprintf("Equal arms are equal within %s %% on %s", margin, view.AllOf(of, "primary metric", "primary metrics"))
 	case stat.Inconclusive:
+		if e.Reason == view.ReasonSelection {
+			return fmt.Sprintf("Equal arms are equal within %s %% on %d of %s; on the others that rests on which attempts count, of those that were aborted or void", margin, equal, all)
+		}
 		return fmt.Sprintf("Equal arms are equal within %s %% on every primary metric, but one stalls more often", margin)
 	case view.Underpowered:
 		return fmt.Sprintf("Equal arms are equal within %s %% on %d of %s; for the others the data are too noisy to say so", margin, equal, all)

@@ -48,7 +48,7 @@ type Conditions struct {
 	IdentityFailed    bool // the candidate's outputs differ
 	ReliabilityFailed bool // the candidate breaks and the baseline doesn't
 	Invalid           bool // a finding voids the campaign or a comparison
-	Stalls            bool // StallTest below StallAlpha
+	Stalls            bool // StallTest below StallAlpha, or OutputsTest below BatchAlpha
 }
 
 // Overall joins the verdicts of all primary metrics. They must all pass, so no

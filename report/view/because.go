@@ -14,6 +14,7 @@ const (
 
 // Reasons of an INCONCLUSIVE, and of a PASS that is none of metrics.
 const (
+	ReasonBatch Reason = "outputs in batch" // they differ more between the arms than within the baseline
 	// ReasonUnadjusted is of a FAIL, too: a metric costs more than the margin by its
 	// own bound, and the number of metrics that were asked explains it.
 	ReasonUnadjusted Reason = "unadjusted"
@@ -25,7 +26,11 @@ const (
 
 // Reasons of an INVALID that the report finds beside the rules.
 const (
-	ReasonDamagedRun      Reason = "damaged run"
+	ReasonDamaged    Reason = "damaged"     // what the files say was not planned, or cannot have been measured
+	ReasonDamagedRun Reason = "damaged run" // its files are not what was sealed
+	// ReasonSelection: runs may have been chosen; as that of an INCONCLUSIVE, the verdict
+	// hangs on runs that do not count.
+	ReasonSelection       Reason = "selection"
 	ReasonRecomputation   Reason = "recomputation differs" // a stored number is not what its data give
 	ReasonStepsUnreadable Reason = "step files unreadable"
 	ReasonTwoAccepted     Reason = "two accepted attempts"
@@ -52,8 +57,15 @@ const (
 	ReasonTooFewBlocks    Reason = "too few blocks"
 )
 
-// newInRules3 are the reasons that rules 3 brought.
-var newInRules3 = map[Reason]bool{ReasonUnadjusted: true}
-
-// Since reports whether a reason is one of the rules of that version.
-func (r Reason) Since(rules string) bool { return rules >= "3" || !newInRules3[r] }
+// rank is the place of a reason among those of an INVALID: where files are not what
+// was measured, nothing else that they say counts; where runs were chosen, nothing that
+// the others give.
+func (r Reason) rank() int {
+	switch r {
+	case ReasonDamaged, ReasonDamagedRun:
+		return 0
+	case ReasonSelection:
+		return 1
+	}
+	return 2
+}

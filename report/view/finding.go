@@ -42,6 +42,11 @@ func Untold(list []Finding) []Finding {
 	return slices.DeleteFunc(slices.Clone(list), func(f Finding) bool { return f.Told })
 }
 
+// Ranked puts the findings first that outrank others, and leaves these in their order.
+func Ranked(list []Finding) []Finding {
+	return slices.SortedStableFunc(slices.Values(list), func(x, y Finding) int { return x.Name.rank() - y.Name.rank() })
+}
+
 // Merge adds a reason, or the place to an equal one.
 func Merge(list []Finding, r Finding) []Finding {
 	i := slices.IndexFunc(list, func(x Finding) bool { return x.Name == r.Name && x.Detail == r.Detail })

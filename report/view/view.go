@@ -55,6 +55,8 @@ type View struct {
 	Causes  []Cause   `json:"causes,omitempty"`
 	Runs    []Run     `json:"runs"`
 	Aborted []Aborted `json:"aborted,omitempty"`
+	// Repeats counts aborted runs and void attempts; absent where there are none.
+	Repeats *Repeats `json:"repeats,omitempty"`
 	// Environment holds facts equal in all runs, and for the others who differs.
 	Environment []Fact    `json:"environment,omitempty"`
 	AA          string    `json:"aa"`
@@ -165,7 +167,9 @@ type Comparison struct {
 	Failed  []Finding `json:"failed,omitempty"` // identity, reliability
 	Notes   []string  `json:"notes,omitempty"`
 	// Identity sums up the deterministic pass: "identical 64/64".
-	Identity string     `json:"identity,omitempty"`
+	Identity string `json:"identity,omitempty"`
+	// Outputs compares those of the timed requests, by phase.
+	Outputs  []Outputs  `json:"timed_outputs,omitempty"`
 	Phases   []Phase    `json:"phases,omitempty"`
 	Stalls   *Stalls    `json:"stalls,omitempty"`
 	Growth   []Growth   `json:"growth,omitempty"`
@@ -200,6 +204,9 @@ type Metric struct {
 
 	// Result is empty for a metric that is not primary.
 	Result
+	// PutBack is what the metric gives with the worst attempts; absent where there is
+	// but one attempt of each block.
+	PutBack *PutBack `json:"put_back,omitempty"`
 	// Control is what a positive control shows about the metric.
 	Control *Control `json:"control,omitempty"`
 	// Equivalence is the A/A statement: "equal within 3 %" or UNDERPOWERED.

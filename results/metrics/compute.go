@@ -64,7 +64,7 @@ func Compute(p Phase) (values map[string]float64, undefined map[string]int) {
 	values, undefined = map[string]float64{}, map[string]int{}
 	s := sample{timed: timedOnly(p.Requests), gaps: p.Gaps, limits: p.Goodput}
 	s.good = slices.DeleteFunc(slices.Clone(s.timed), func(r *results.Request) bool { return !r.OK() })
-	s.seconds = timedSeconds(s.timed)
+	s.seconds = TimedSeconds(p.Requests)
 	open := openLoop(s.timed)
 	for _, m := range scenarios.Metrics() {
 		f := formulas[m.Name]

@@ -55,29 +55,3 @@ func (s *sample) gapQuantile(p float64) (seconds float64, ok bool) {
 	}
 	return s.gaps.Quantile(p) / 1e9, count > 0 && s.gaps.Fits(count, sum, largest)
 }
-
-// TimedSeconds is how long the timed part of a phase lasted: from the first
-// timed send to the read of the last timed token, for interleaved arms summed
-// over the slices. 0: no token arrived.
-func TimedSeconds(requests []results.Request) float64 { return timedSeconds(timedOnly(requests)) }
-
-func timedSeconds(timed []*results.Request) float64 {
-	type bounds struct{ first, last int64 }
-	parts := map[int]bounds{} // by slice
-	for _, r := range timed {
-		if r.SentNS == 0 {
-			continue
-		}
-		b, seen := parts[r.Slice]
-		if !seen || r.SentNS < b.first {
-			b.first = r.SentNS
-		}
-		b.last = max(b.last, r.LastNS)
-		parts[r.Slice] = b
-	}
-	total := int64(0) // whole nanoseconds: the sum has no order
-	for _, b := range parts {
-		total += max(0, b.last-b.first)
-	}
-	return span(0, total, 1)
-}

@@ -26,6 +26,8 @@ type Comparison struct {
 	// Identity is the comparison of the outputs. INVALID(identity) is in
 	// Findings as well; FAIL(identity) is not, it is no reason to doubt.
 	Identity Identity
+	// Timed compares the outputs of the timed requests, by phase.
+	Timed []Timed
 }
 
 // Compare applies the rules that need both arms. Attempts are those of the
@@ -37,6 +39,12 @@ func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Atte
 		out.Findings = append(out.Findings, rule(p)...)
 	}
 	out.Identity = p.outputs()
+	out.Timed = p.timed()
+	for _, t := range out.Timed {
+		if t.Status == IdentityInvalid {
+			out.Findings = append(out.Findings, Finding{Rule: ruleNotReproduced, Scope: ScopeComparison, Arm: c.Candidate, Phase: t.Phase, Cause: CauseHarness, Message: t.Message})
+		}
+	}
 	if out.Identity.Status == IdentityInvalid {
 		out.Findings = append(out.Findings, Finding{Rule: ruleIdentity, Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
 	}
@@ -45,16 +53,22 @@ func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Atte
 
 // pairing holds the valid runs of two arms.
 type pairing struct {
+	plan                *results.Plan
 	scenario            *scenarios.Scenario
 	of                  scenarios.Comparison
 	baseline, candidate []*results.Attempt // in block order
+	first               *results.Attempt   // of the baseline, in a burn-in block; nil if none is valid
 }
 
 func newPairing(plan *results.Plan, c scenarios.Comparison, attempts []results.Attempt) *pairing {
-	p := &pairing{scenario: &plan.Scenario, of: c}
+	p := &pairing{plan: plan, scenario: &plan.Scenario, of: c}
 	for i := range attempts {
 		switch a := &attempts[i]; {
-		case !a.Valid || a.BurnIn || a.Run == nil:
+		case !a.Valid || a.Run == nil:
+		case a.BurnIn:
+			if p.first == nil && a.Key.Arm == c.Baseline {
+				p.first = a
+			}
 		case a.Key.Arm == c.Baseline:
 			p.baseline = append(p.baseline, a)
 		case a.Key.Arm == c.Candidate:

@@ -168,8 +168,11 @@ func TestIdentityFails(t *testing.T) {
 
 func TestIdentityVacuous(t *testing.T) {
 	for say, tokens := range map[string][][]int{
-		"3 distinct tokens in all outputs, at least 4 are needed": {{1, 2, 3}, {2, 2, 3}, {1, 1, 1}},
-		"the outputs of all 3 prompts are equal":                  {{1, 2, 3, 4}, {1, 2, 3, 4}, {1, 2, 3, 4}},
+		"the outputs are vacuous: 1 of 3 differ from all others and have at least 3 distinct tokens": {{1, 2, 3}, {2, 2, 3}, {1, 1, 1}},
+		"the outputs are vacuous: 1 of 3 differ":                                                     {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
+		"the outputs are vacuous: 2 of 3 differ":                                                     {{1, 2, 3}, {3, 2, 1}, {1, 2, 3}},
+		"prompt 0 of 0001/off was answered with 1 token, 3 were asked for":                           {{1}, {2}, {3}},
+		"prompt 2 of 0001/off was answered with 4 tokens":                                            {{1, 2, 3}, {4, 5, 6}, {7, 8, 9, 10}},
 	} {
 		all := healthyCampaign()
 		for i := range all {
@@ -178,7 +181,87 @@ func TestIdentityVacuous(t *testing.T) {
 		got := Compare(healthyPlan(), offOn, all)
 		assert.Equal(t, []Rule{"identity"}, rules(got.Findings))
 		assert.Equal(t, IdentityInvalid, got.Identity.Status)
-		assert.Contains(t, got.Identity.Message, "the outputs are vacuous: "+say)
+		assert.Contains(t, got.Identity.Message, say)
+	}
+}
+
+// A quarter of the outputs may end in a loop, as those of small models do.
+func TestAQuarterOfTheOutputsMayLoop(t *testing.T) {
+	loop := [][]int{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}, {1, 1, 1, 1}}
+	assert.Empty(t, vacuous(loop, 4))
+	loop[2] = []int{9, 9, 9, 10}
+	assert.Contains(t, vacuous(loop, 4), "2 of 4")
+}
+
+// Outputs of other prompts are those of another question.
+func TestIdentityOfOtherPrompts(t *testing.T) {
+	plan, all := healthyPlan(), healthyCampaign()
+	plan.IdentitySHA256 = "aaaa"
+	for i := range all {
+		all[i].Identity.PromptsSHA256 = "aaaa"
+	}
+	assert.Empty(t, Compare(plan, offOn, all).Findings)
+	all[3].Identity.PromptsSHA256 = "bbbb"
+	got := Compare(plan, offOn, all)
+	assert.Equal(t, []Rule{"identity"}, rules(got.Findings))
+	assert.Contains(t, got.Identity.Message, "the identity pass of 0002/on sent other prompts than the plan has: SHA-256 bbbb, not aaaa")
+}
+
+// Arms that may give other outputs are compared, and nothing follows from it.
+func TestIdentityReported(t *testing.T) {
+	for name, change := range map[string]func(*results.Plan){
+		"said":       func(p *results.Plan) { p.Scenario.Identity.Expect = scenarios.ExpectReport },
+		"by options": func(p *results.Plan) { p.Scenario.Arms[1].Args = map[string]string{"max-num-batched-tokens": "4096"} },
+		"by env":     func(p *results.Plan) { p.Scenario.Arms[1].Env["OMP_NUM_THREADS"] = "2" },
+	} {
+		plan, all := healthyPlan(), timedCampaign(1)
+		plan.Scenario.Arms[1].Env = with(plan.Scenario.Arms[1].Env, "VLLM_OPPROF_SPIN", "0.1") // no other question
+		change(plan)
+		all[3].Identity.Tokens[0][0] = 99
+		all[3].Requests[1].OutputSHA256, all[1].Requests[1].OutputSHA256 = "other", "other"
+		got := Compare(plan, offOn, all)
+		assert.Equal(t, Identity{Status: IdentityReported, Prompts: 3, Equal: 2, Runs: 8}, got.Identity, name)
+		assert.NotContains(t, rules(got.Findings), Rule("identity"), name)
+		assert.NotContains(t, rules(got.Findings), Rule("identity-not-reproduced"), name)
+		assert.False(t, got.Timed[0].Judged, name)
+
+		plan.Scenario.Identity.Expect = scenarios.ExpectEqual
+		assert.Equal(t, IdentityFail, Compare(plan, offOn, all).Identity.Status, name)
+	}
+}
+
+// A correctness campaign starts its baseline once before its blocks. Where that gave
+// other outputs, a candidate that differs shows nothing, and one that agrees is fine:
+// a first start, which compiles, may differ.
+func TestCorrectnessAsksTheBaselineTwice(t *testing.T) {
+	for _, c := range []struct {
+		name                  string
+		first, second, candid int
+		want                  IdentityStatus
+		say                   string
+	}{
+		{"all agree", 1, 1, 1, IdentityOK, ""},
+		{"candidate differs", 1, 1, 2, IdentityFail, "0001/on against 0001/off"},
+		{"nothing is reproduced", 1, 2, 3, IdentityInvalid, "the baseline does not agree with itself: burnin-1/off against 0001/off"},
+		{"a cold first start", 2, 1, 1, IdentityOK, ""},
+		{"candidate as the first start", 2, 1, 2, IdentityInvalid, "does not agree with itself"},
+		{"no first start", 0, 1, 2, IdentityInvalid, "its first start gave no outputs"},
+		{"no first start, none needed", 0, 1, 1, IdentityOK, ""},
+	} {
+		plan := healthyPlan()
+		plan.Scenario.Purpose = scenarios.Correctness
+		plan.Blocks = []results.Block{{Number: 1, BurnIn: true, Order: []string{"off"}}, {Number: 1, Order: []string{"off", "on"}}}
+		all := []results.Attempt{healthy("0001", "off"), healthy("0001", "on")}
+		all[0].Identity.Tokens[0][0], all[1].Identity.Tokens[0][0] = 100+c.second, 100+c.candid
+		if c.first > 0 {
+			burnIn := healthy("burnin-1", "off")
+			burnIn.BurnIn = true
+			burnIn.Identity.Tokens[0][0] = 100 + c.first
+			all = append([]results.Attempt{burnIn}, all...)
+		}
+		got := Compare(plan, offOn, all)
+		assert.Equal(t, c.want, got.Identity.Status, c.name)
+		assert.Contains(t, got.Identity.Message, c.say, c.name)
 	}
 }
 

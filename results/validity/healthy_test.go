@@ -21,11 +21,11 @@ func healthyPlan() *results.Plan {
 		},
 		Compare: []scenarios.Comparison{offOn},
 		Phases: []scenarios.Phase{
-			{Name: "wide", Source: scenarios.Source{Requests: 4}, Arrival: scenarios.Arrival{Kind: "closed", Streams: 2}, Primary: []string{"tpot_p50", "output_throughput"}},
-			{Name: "arrivals", Source: scenarios.Source{Requests: 3}, Arrival: scenarios.Arrival{Kind: "poisson", Rate: 5}, Primary: []string{"ttft_p95"}},
+			{Name: "wide", Source: scenarios.Source{Requests: 4}, Arrival: scenarios.Arrival{Kind: "closed", Streams: 2}, Warmup: scenarios.Warmup{Requests: 1}, Primary: []string{"tpot_p50", "output_throughput"}},
+			{Name: "arrivals", Source: scenarios.Source{Requests: 3}, Arrival: scenarios.Arrival{Kind: "poisson", Rate: 5}, Warmup: scenarios.Warmup{Requests: 1}, Primary: []string{"ttft_p95"}},
 		},
 		Client:   scenarios.Client{MaxProbeLagP99: 2 * time.Millisecond},
-		Identity: scenarios.Identity{Prompts: 3, MinDistinct: 4},
+		Identity: scenarios.Identity{Prompts: 3, OutputTokens: 3, MinDistinct: 3},
 	}}
 }
 

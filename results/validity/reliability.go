@@ -1,44 +1,86 @@
 package validity
 
 import (
+	"fmt"
+	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
 
-// minArmFaults is how often the candidate may not fail by its own fault.
+// minArmFaults is how often a candidate has to fail by its own fault where the baseline
+// never does.
 const minArmFaults = 2
 
+// maxFisherP is the one-sided p of Fisher's exact test below which a candidate fails
+// more often than a baseline that fails as well: of a hundred comparisons of equal arms
+// at most one.
+const maxFisherP = 0.01
+
+// faults are the runs of an arm, and of those that failed by its fault the first finding.
+type faults struct {
+	runs  int
+	found []Finding
+}
+
 // Reliability decides FAIL(reliability) for a comparison: a cause that belongs
-// to the arm was seen in the candidate at least twice and never in the
-// baseline, over all attempts, void ones included, burn-in excluded. It returns
-// nil if that is not so.
+// to the arm was seen in the candidate at least twice and never in the baseline, or in
+// so many more of its runs that it is no chance, over all attempts, void ones included,
+// burn-in excluded. It returns nil if that is not so.
 func Reliability(plan *results.Plan, c scenarios.Comparison, attempts []results.Attempt) *Finding {
-	var baseline, candidate []Finding // one per run
+	var baseline, candidate faults
 	for i := range attempts {
 		a := &attempts[i]
-		if a.BurnIn || a.Run == nil {
-			continue
-		}
-		fault := armFault(plan, a)
 		switch {
-		case fault == nil:
+		case a.BurnIn || a.Run == nil:
 		case a.Key.Arm == c.Baseline:
-			baseline = append(baseline, *fault)
+			baseline.add(armFault(plan, a))
 		case a.Key.Arm == c.Candidate:
-			candidate = append(candidate, *fault)
+			candidate.add(armFault(plan, a))
 		}
 	}
-	if len(baseline) > 0 || len(candidate) < minArmFaults {
+	b, n := len(baseline.found), len(candidate.found)
+	words := fmt.Sprintf("in %d runs and %s in none", n, c.Baseline)
+	if p := fisher(n, candidate.runs, b, baseline.runs); b > 0 {
+		if p >= maxFisherP {
+			return nil
+		}
+		words = fmt.Sprintf("in %d of %d runs and %s in %d of %d (Fisher's exact p = %.2g, below %v)",
+			n, candidate.runs, c.Baseline, b, baseline.runs, p, maxFisherP)
+	} else if n < minArmFaults {
 		return nil
 	}
-	first := &candidate[0]
-	f := finding(RuleReliability, CauseArm, "%s failed by its own fault in %d runs and %s in none; first %s: %s",
-		c.Candidate, len(candidate), c.Baseline, first.Key, results.Cause{Message: first.Message}.Brief())
+	first := &candidate.found[0]
+	f := finding(RuleReliability, CauseArm, "%s failed by its own fault %s; first %s: %s",
+		c.Candidate, words, first.Key, results.Cause{Message: first.Message}.Brief())
 	f.Scope, f.Arm, f.First = ScopeComparison, c.Candidate, first
 	return &f
 }
+
+func (f *faults) add(fault *Finding) {
+	f.runs++
+	if fault != nil {
+		f.found = append(f.found, *fault)
+	}
+}
+
+// fisher is the one-sided p of Fisher's exact test (Fisher, Statistical Methods for
+// Research Workers, 1934): that at least x of n runs fail if x + y faults fall on
+// n + m runs by chance.
+func fisher(x, n, y, m int) float64 {
+	p := 0.0
+	for k := x; k <= min(n, x+y); k++ {
+		if x+y-k <= m {
+			p += math.Exp(logChoose(n, k) + logChoose(m, x+y-k) - logChoose(n+m, x+y))
+		}
+	}
+	return min(1, p)
+}
+
+func logChoose(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }
 
 func armFault(plan *results.Plan, a *results.Attempt) *Finding {
 	found := Run(plan, a.Run, a.Requests, a.Identity)

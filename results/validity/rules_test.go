@@ -17,12 +17,36 @@ func TestRulesAreThoseOfTheReadme(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	var names []Rule
-	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z, -]+) \| (run|pair|comparison) \|`).FindAllStringSubmatch(string(readme), -1) {
+	for _, row := range regexp.MustCompile(`(?m)^\| ([a-z, -]+) \| (run|pair|comparison) \| [a-z, ]+ \| (yes|no|–) \|`).FindAllStringSubmatch(string(readme), -1) {
 		for name := range strings.SplitSeq(row[1], ", ") {
 			names = append(names, Rule(name))
+			assert.Equal(t, row[3] == "yes", Rule(name).PutBack(), "put back: %s", name)
+			assert.Equal(t, row[2] != "run", row[3] == "–", "only rules of one run void an attempt: %s", name)
 		}
 	}
 	assert.Equal(t, names, Rules())
+}
+
+// Void under these rules an attempt is still the work of its servers; no other rule may
+// give back what it took away, and no name that is none of the rules.
+func TestRulesThatArePutBack(t *testing.T) {
+	var back []Rule
+	for _, r := range Rules() {
+		if r.PutBack() {
+			back = append(back, r)
+		}
+	}
+	assert.Equal(t, []Rule{ruleProbeLag, ruleSendLate, ruleConcurrency, ruleIdleArm, ruleDroppedRecords}, back)
+	assert.False(t, RuleReliability.PutBack())
+}
+
+// By hand: 792 are the ways in which 7 faults fall on 12 runs, 924 those of 6.
+func TestFisher(t *testing.T) {
+	assert.InDelta(t, 6.0/792, fisher(6, 6, 1, 6), 1e-12)
+	assert.InDelta(t, (15.0*15+6*6+1)/924, fisher(4, 6, 2, 6), 1e-12)
+	assert.InDelta(t, 1, fisher(0, 6, 3, 6), 1e-12)
+	assert.InDelta(t, 1.0/924, fisher(6, 6, 0, 6), 1e-12)
+	assert.InDelta(t, 1, fisher(6, 6, 6, 6), 1e-12)
 }
 
 // Every rule has one constant, which is in the list, and whose name some check gives

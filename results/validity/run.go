@@ -12,11 +12,11 @@ import (
 // A run that ended early is judged by that and by what its requests and its log
 // say: what is missing after the end follows from it.
 func Run(plan *results.Plan, run *results.Run, requests []results.Request, identity *results.Identity) []Finding {
-	s := &subject{scenario: &plan.Scenario, run: run, requests: requests, identity: identity}
+	s := &subject{scenario: &plan.Scenario, shapes: plan.ShapeSHA256, run: run, requests: requests, identity: identity}
 	s.arm, s.planned = plan.Scenario.Arm(run.Key.Arm)
 	rules := []func(*subject){unplannedArm, runFailed, requestsFailed, serverLog}
 	if run.Failure == "" {
-		rules = append(rules, phasesMissing, requestsUnsent, primaries,
+		rules = append(rules, phasesMissing, requestsUnsent, work, primaries,
 			serverExit, proofs, wallClock, wrongModel, fingerprints, cachedTokens,
 			recorderPresence, recorderRevision, stepChecks, droppedRecords, identityMissing)
 	}
@@ -32,6 +32,7 @@ func Run(plan *results.Plan, run *results.Run, requests []results.Request, ident
 // subject is the run under judgement.
 type subject struct {
 	scenario *scenarios.Scenario
+	shapes   map[string]string // of the plan
 	arm      scenarios.Arm
 	planned  bool // the plan knows the arm
 	run      *results.Run

@@ -80,6 +80,14 @@ var runMutations = []struct {
 	{"foreign GPU process", func(p *results.Plan, a *results.Attempt) {
 		a.Run.Phases[1].ForeignGPU = []results.GPUProcess{{When: "before", PID: 41, Name: "python3"}, {When: "after", PID: 41, Name: "python3"}}
 	}, "foreign-gpu-process", CauseHost, "arrivals", "1 process that is not the server's computed on a GPU beside phase arrivals (41 python3)"},
+	{"request twice", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Index = 2 }, "work-differs", CauseHarness, "wide", "request 2 is there twice"},
+	{"warm-up lost", func(p *results.Plan, a *results.Attempt) { a.Requests = a.Requests[1:] }, "work-differs", CauseHarness, "wide", "request 0 is missing"},
+	{"warm-up and timed swapped", func(p *results.Plan, a *results.Attempt) { a.Requests[0].Warmup, a.Requests[1].Warmup = false, true }, "work-differs", CauseHarness, "wide",
+		"request 0 is timed, and is planned to be warm-up"},
+	{"other lengths", func(p *results.Plan, a *results.Attempt) {
+		p.ShapeSHA256 = map[string]string{"wide": results.ShapeSHA256(results.ShapesOf(a.Requests, "wide"))}
+		a.Requests[2].WantTokens, a.Requests[2].OutputTokens = 15, 15
+	}, "work-differs", CauseHarness, "wide", "the lengths of prompts or of wanted outputs are others"},
 	{"wrong model", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Model = "old" }, "wrong-model", CauseHost, "wide", `1 of 5 answers from model "old", not from "opbench-1"`},
 	{"fingerprint", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Fingerprint = "other" }, "fingerprint-changed", CauseHost, "", "2 system fingerprints (fp, other)"},
 	{"late JIT", func(p *results.Plan, a *results.Attempt) { a.Run.Server.LogFindings[0].WallNS = 1100 }, "jit-in-timed-phase", CauseHarness, "wide", "1 kernel was compiled"},

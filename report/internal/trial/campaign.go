@@ -30,7 +30,6 @@ type Trial struct {
 	T        *testing.T
 	Scenario scenarios.Scenario
 	file     string             // scenario file
-	hash     string             // plan hash
 	Effect   map[string]float64 // d by metric family: ttft, tpot
 	Noise    float64            // standard deviation of d between blocks
 	Stop     int                // blocks after which the campaign stops; 0: none
@@ -54,6 +53,13 @@ type Trial struct {
 	Rules  string // of the plan
 	// slower slows a run by a d of its own.
 	Slower func(results.Key) float64
+	// Groundless leaves void attempts as they are measured; else a rule fires in one of
+	// their runs, whatever Void says.
+	Groundless bool
+	// Again has attempts of blocks that are void before the one that counts, and Lost has
+	// runs that are aborted before they count.
+	Again map[string]int
+	Lost  []Lost
 }
 
 // Recorded is everything of one run.
@@ -92,7 +98,7 @@ func fixed(n int) scenarios.Dist { return scenarios.Dist{Kind: "fixed", Value: n
 
 func New(t *testing.T, blocks int) *Trial {
 	return &Trial{
-		T: t, Scenario: overheadScenario(blocks), file: "paired.yaml", hash: hashText("plan"), Rules: results.RulesVersion, Noise: 0.004,
+		T: t, Scenario: overheadScenario(blocks), file: "paired.yaml", Rules: results.RulesVersion, Noise: 0.004,
 		Start: time.Date(2026, 12, 4, 9, 0, 0, 0, time.UTC), Effect: map[string]float64{"ttft": 0.004, "tpot": 0.003},
 	}
 }
@@ -105,7 +111,7 @@ func hashText(s string) string {
 func (tr *Trial) Plan() *results.Plan {
 	p := &results.Plan{
 		Schema: results.Schema, Kind: "plan", Tool: "test", Rules: tr.Rules, ScenarioFile: tr.file,
-		Scenario: tr.Scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Pilot: tr.Pilot, Hash: tr.hash,
+		Scenario: tr.Scenario, Patches: map[string]string{}, WorkloadSHA256: hashText("workload"), Pilot: tr.Pilot,
 	}
 	for _, a := range tr.Scenario.Arms {
 		p.Patches[a.Patch] = ""
@@ -135,7 +141,20 @@ func (tr *Trial) Plan() *results.Plan {
 		}
 		p.Blocks = append(p.Blocks, results.Block{Number: i + 1, Order: order})
 	}
+	p.ShapeSHA256 = map[string]string{}
+	for _, ph := range tr.Scenario.Phases {
+		p.ShapeSHA256[ph.Name] = results.ShapeSHA256(results.ShapesOf(tr.load(ph, 0, 1, 1), ph.Name))
+	}
+	hash(tr.T, p)
 	return p
+}
+
+// hash gives a plan the hash of what it says.
+func hash(t *testing.T, p *results.Plan) {
+	t.Helper()
+	var err error
+	p.Hash, err = p.ComputeHash()
+	require.NoError(t, err)
 }
 
 // ThreeArmOrders are the orders of three arms.
@@ -172,9 +191,9 @@ func (tr *Trial) Write(parent string) string {
 			break
 		}
 		attempt := 1
-		if why, void := tr.Void[blk.Name()]; void {
+		for range tr.voids(blk.Name()) {
 			tr.block(dir, ledger, blk, attempt)
-			tr.log(ledger, results.Entry{Event: results.EventBlockVoid, Block: blk.Name(), Attempt: attempt, Detail: why})
+			tr.log(ledger, results.Entry{Event: results.EventBlockVoid, Block: blk.Name(), Attempt: attempt, Detail: tr.Void[blk.Name()]})
 			attempt++
 		}
 		tr.block(dir, ledger, blk, attempt)
@@ -216,6 +235,7 @@ func (tr *Trial) block(dir string, l *journal, blk results.Block, attempt int) {
 		if key.String() == tr.Skip {
 			continue
 		}
+		tr.abort(dir, l, blk, key, position)
 		tr.log(l, results.Entry{Event: results.EventRunStart, Block: key.Block, Attempt: attempt, Arm: name})
 		r := tr.record(blk, key, position)
 		runDir := results.RunPath(dir, key)
@@ -226,6 +246,7 @@ func (tr *Trial) block(dir string, l *journal, blk results.Block, attempt int) {
 		if tr.Edit != nil {
 			tr.Edit(r)
 		}
+		tr.ground(blk, key, position, r)
 		sums := tr.seal(runDir, r)
 		tr.log(l, results.Entry{Event: results.EventRunEnd, Block: key.Block, Attempt: attempt, Arm: name, SumsSHA256: sums, Findings: tr.Found[key.String()]})
 	}
@@ -304,7 +325,7 @@ func phaseResult(p scenarios.Phase, requests []results.Request, wall int64, rng 
 	}
 	return results.Phase{
 		Name: p.Name, WarmupStartNS: wall + requests[0].SentNS, TimedStartNS: wall + first, TimedEndNS: wall + last,
-		Planned: p.Source.Requests, Finished: p.Source.Requests, Metrics: values, Undefined: undefined, MeanLive: float64(max(p.Arrival.Streams, 1)),
+		Planned: p.Source.Requests, Finished: p.Source.Requests, Metrics: values, Undefined: undefined, MeanLive: metrics.MeanLive(requests),
 		Client: results.ClientHealth{ProbeLagMean: 60e-6 + 4e-6*rng.Float64(), ProbeLagP99: 3e-4, ProbeLagMax: 6e-4, Probes: 400},
 		CPUSeconds: map[string]float64{
 			"engine_core": 4 + 0.03*candidate + 0.01*rng.Float64(), "api_server": 1 + 0.01*rng.Float64(), "client": 0.4,

@@ -17,6 +17,7 @@ type Accepted struct {
 	Campaign *results.Campaign
 	Scenario *scenarios.Scenario
 	Runs     []*Run  // every sealed run, in running order
+	Lost     []*Run  // aborted runs, in the order of Campaign.Aborted
 	Blocks   []Block // burn-in left out, in the plan's order
 	// Alone are accepted too, but each is the only block of its host: nothing is
 	// known about the noise there, so they are shown and not pooled.
@@ -35,7 +36,7 @@ func HasEffects(s *scenarios.Scenario) bool { return s.Purpose != scenarios.Corr
 // were examined. It trusts that choice only where exactly one attempt with every
 // arm is there.
 func Blocks(c *results.Campaign, runs []*Run) *Accepted {
-	in := &Accepted{Campaign: c, Scenario: &c.Plan.Scenario, Runs: runs, HostNumber: map[string]int{}}
+	in := &Accepted{Campaign: c, Scenario: &c.Plan.Scenario, Runs: runs, Lost: examineLost(c), HostNumber: map[string]int{}}
 	for _, planned := range c.Plan.Blocks {
 		if planned.BurnIn {
 			continue

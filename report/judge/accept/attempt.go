@@ -6,12 +6,14 @@ import (
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/results/validity"
 )
 
 // Run is one sealed run with what was computed from it again.
 type Run struct {
 	*results.Attempt
 	Values   map[string]map[string]float64 // by phase and metric
+	Live     map[string]Live               // by phase
 	Findings []Finding                     // make the run INVALID
 	Warnings []string
 	// StepTimes counts the step times of its records by phase; nil where they are
@@ -19,10 +21,17 @@ type Run struct {
 	StepTimes map[string]StepTimes
 }
 
+// Live is the mean number of requests in flight from the first timed send on.
+type Live struct {
+	ToLastSend  float64 // what the rule of concurrency asks for
+	ToLastToken float64 // over the time that throughput divides by: with the drain
+}
+
 // Finding is what speaks against a run.
 type Finding struct {
 	view.Finding
-	Said string // what a server or the system said, where Detail only repeats it
+	Rule validity.Rule // that fired; "" if it is none of these rules that speaks
+	Said string        // what a server or the system said, where Detail only repeats it
 }
 
 // Phase returns what a run says about a phase, or nil.

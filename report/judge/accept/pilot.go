@@ -36,6 +36,9 @@ func CheckPilot(campaign *results.Campaign) (found []view.Finding, note string, 
 
 // checkPilotStep says in what a step of the plan and its runs differ.
 func checkPilotStep(c *results.Campaign, pair scenarios.Comparison, step *results.PilotStep) string {
+	if len(c.Damage) > 0 {
+		return c.Damage[0]
+	}
 	runs := map[string][]map[string]map[string]float64{} // by arm; by phase, metric
 	for i := range c.Attempts {
 		a := &c.Attempts[i]
@@ -43,7 +46,7 @@ func checkPilotStep(c *results.Campaign, pair scenarios.Comparison, step *result
 			return fmt.Sprintf("run %s: %s", a.Key, a.Damage)
 		}
 		if a.Valid {
-			runs[a.Key.Arm] = append(runs[a.Key.Arm], phaseValues(a, nil))
+			runs[a.Key.Arm] = append(runs[a.Key.Arm], valuesOf(giveAll(a, &c.Plan.Scenario)))
 		}
 	}
 	for _, m := range step.Metrics {
@@ -72,9 +75,6 @@ func pilotMean(runs []map[string]map[string]float64, m results.PilotMetric) floa
 	}
 	return math.Exp(sum / float64(len(runs)))
 }
-
-// near is false also for what is no number.
-func near(got, want float64) bool { return math.Abs(got-want) <= sameNumber*math.Abs(want) }
 
 // riseOf is what the candidate costs in percent, positive is worse; NaN for a
 // metric that the table does not have.

@@ -8,6 +8,7 @@ import (
 	"github.com/aituner/opprof/report/judge/accept"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // reading is what one run says: the mean of a quantity and its bad end, which
@@ -42,6 +43,7 @@ func Beside(in *accept.Accepted) *view.Beside {
 	seen := map[string]bool{}
 	probes := probes(in)
 	for _, p := range in.Scenario.Phases {
+		out.Quantities = append(out.Quantities, liveStreams(in, p)...)
 		for _, one := range probes {
 			q := quantityOf(in, p.Name, one.name, one.unit, one.low, func(a *accept.Run) (reading, bool) {
 				if got := a.Phase(p.Name); got != nil {
@@ -65,6 +67,25 @@ func Beside(in *accept.Accepted) *view.Beside {
 	})
 	out.Problems = gpuProblems(in)
 	return out
+}
+
+// liveStreams are the mean streams of a closed loop that were busy, up to the last
+// send and up to the last token: throughput divides by the longer time, in which the
+// last streams end one by one.
+func liveStreams(in *accept.Accepted, p scenarios.Phase) []view.Quantity {
+	if p.Arrival.Kind != scenarios.ArrivalClosed || p.Arrival.Streams < 2 {
+		return nil
+	}
+	of := func(name string, pick func(accept.Live) float64) view.Quantity {
+		return quantityOf(in, p.Name, name, "", true, func(a *accept.Run) (reading, bool) {
+			x := pick(a.Live[p.Name])
+			return reading{x, x}, x > 0
+		})
+	}
+	return []view.Quantity{
+		of("streams busy up to the last send", func(l accept.Live) float64 { return l.ToLastSend }),
+		of("streams busy, drain included", func(l accept.Live) float64 { return l.ToLastToken }),
+	}
 }
 
 // readClock: run.json leaves a step of zero out. The runs of every version that

@@ -19,9 +19,15 @@ func Runs(c *results.Campaign, all []*accept.Run) (runs []view.Run, lost []view.
 		if why == "" {
 			why = "lost to a crash or an interruption"
 		}
-		lost = append(lost, view.Aborted{Block: e.Block, Attempt: e.Attempt, Arm: e.Arm, Why: why})
+		lost = append(lost, view.Aborted{Block: e.Block, Attempt: e.Attempt, Arm: e.Arm, Why: why + sentWords[e.Timed]})
 	}
 	return runs, lost
+}
+
+// sentWords say what an aborted run had sent; ledgers from before that was noted do not.
+var sentWords = map[results.Sent]string{
+	results.SentYes: "; timed requests had been sent", results.SentNo: "; before its first timed request",
+	results.SentUnknown: "; timed requests may have been sent",
 }
 
 // describeRun names the rules that a run broke; what was seen is told by the causes

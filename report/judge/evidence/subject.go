@@ -29,7 +29,11 @@ func Subject(c *results.Campaign, runs []*accept.Run) view.Subject {
 	for _, a := range in.Arms {
 		s.Arms = append(s.Arms, view.Arm{Name: a.Name, Patch: a.Patch, PatchSHA256: p.Patches[a.Patch], Records: a.Records()})
 	}
-	s.Seeds = append(s.Seeds, view.Seed{Of: "order of arms", Seed: in.Design.Seed})
+	order := "order of arms"
+	if p.Replicate > 0 {
+		order += fmt.Sprintf(" (replicate %d)", p.Replicate)
+	}
+	s.Seeds = append(s.Seeds, view.Seed{Of: order, Seed: in.Design.Seed})
 	for _, phase := range in.Phases {
 		s.Seeds = append(s.Seeds, view.Seed{Of: "requests of phase " + phase.Name, Seed: phase.Source.Seed})
 	}
@@ -47,7 +51,11 @@ func Reproduce(p *results.Plan) string {
 	if p.Pilot != nil {
 		return "opbench control " + file
 	}
-	return fmt.Sprintf("opbench run %s%s --expect-plan %.8s", file, givenPatches(&p.Scenario), p.Hash)
+	replicate := ""
+	if p.Replicate > 0 {
+		replicate = fmt.Sprintf(" --replicate %d", p.Replicate)
+	}
+	return fmt.Sprintf("opbench run %s%s%s --expect-plan %.8s", file, givenPatches(&p.Scenario), replicate, p.Hash)
 }
 
 // givenPatches are the options that named the folders of revisions which do not

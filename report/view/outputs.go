@@ -1,0 +1,67 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Outputs says how many timed requests of a phase gave another output in another run:
+// means over pairs of runs, in percent.
+type Outputs struct {
+	Phase    string `json:"phase"`
+	Requests int    `json:"requests"` // compared in every run
+	// Baseline and Candidate are among the runs of an arm, absent with one run;
+	// Across is between the arms.
+	Baseline  *float64 `json:"baseline_pct,omitempty"`
+	Candidate *float64 `json:"candidate_pct,omitempty"`
+	Across    float64  `json:"across_pct"`
+	// P is that of the permutation test of Across minus Baseline; absent where it is
+	// not asked, and Unasked says why.
+	P       *float64 `json:"p,omitempty"`
+	Unasked string   `json:"unasked,omitempty"`
+	Flagged bool     `json:"differ_in_batch,omitempty"`
+}
+
+// Differ reports whether any output differs between any two runs.
+func (o *Outputs) Differ() bool {
+	return o.Across > 0 || o.Baseline != nil && *o.Baseline > 0 || o.Candidate != nil && *o.Candidate > 0
+}
+
+// Batched reports whether outputs of a batch differ more between the arms than
+// within the baseline.
+func (c *Comparison) Batched() bool {
+	for i := range c.Outputs {
+		if c.Outputs[i].Flagged {
+			return true
+		}
+	}
+	return false
+}
+
+// OutputsLine compares the timed outputs of all phases.
+func OutputsLine(c *Comparison) string {
+	var parts []string
+	for i := range c.Outputs {
+		parts = append(parts, c.Outputs[i].line(c))
+	}
+	return "timed requests with another output: " + strings.Join(parts, " · ")
+}
+
+func (o *Outputs) line(c *Comparison) string {
+	line := fmt.Sprintf("%s, %s against %s %s", o.Phase, c.Baseline, c.Candidate, sharePct(&o.Across))
+	if o.Baseline != nil {
+		line += fmt.Sprintf(", %s against itself %s", c.Baseline, sharePct(o.Baseline))
+	}
+	if o.Candidate != nil {
+		line += fmt.Sprintf(", %s against itself %s", c.Candidate, sharePct(o.Candidate))
+	}
+	switch {
+	case o.P != nil:
+		line += fmt.Sprintf(" (p = %.2g)", *o.P)
+	case o.Unasked != "" && o.Differ():
+		line += " (" + o.Unasked + ")"
+	}
+	return line
+}
+
+func sharePct(x *float64) string { return fmt.Sprintf("%.1f %%", *x) }
