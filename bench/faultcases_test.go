@@ -36,6 +36,9 @@ var (
 	// inTurns runs the servers of a block at the same time.
 	inTurns   = []string{"cooldown: 1s", "cooldown: 1s, interleave: {slice: 500ms, settle: 200ms}"}
 	lateStart = []string{"ramp: 100ms", "ramp: 3s"}
+	// outputsOnly asks for outputs only.
+	outputsOnly = []string{"about:", "purpose: correctness\nabout:", "blocks: 6", "blocks: 1",
+		"    primary: [ttft_p50, ttft_p95, tpot_p50, tpot_p95, output_throughput]\n", "", "    primary: [output_throughput]\n", ""}
 )
 
 var faultCases = []faultCase{
@@ -105,6 +108,8 @@ var faultCases = []faultCase{
 	{name: "flipped token", arm: "on", faults: "flip-token=3", imitates: "E06", result: "FAIL(identity)", say: "position 3"},
 	{name: "constant outputs", arm: "both", faults: "constant-output", imitates: "trap 5", result: "INVALID(identity)", say: "vacuous"},
 	{name: "outputs not reproducible", arm: "both", faults: "nondeterministic-output", imitates: "E01 E02, trap 4", result: "INVALID(identity)", say: "the baseline does not agree with itself"},
+	{name: "outputs not reproducible, one block", arm: "both", faults: "nondeterministic-output", how: "purpose correctness", imitates: "E03", change: outputsOnly, result: "INVALID(identity)", say: "the baseline does not agree with itself: burnin-1/off against 0001/off"},
+	{name: "flipped token, one block", arm: "on", faults: "flip-token=3", how: "purpose correctness", imitates: "E06", change: outputsOnly, result: "FAIL(identity)", say: "0001/on against 0001/off: prompt 0 differs first at position 3"},
 	{name: "outputs are lost", edit: once("0003/on", func(a *results.Attempt) { a.Identity = nil }), how: "recorded data: no outputs", imitates: "-", result: "INVALID(identity missing)", say: "the identity pass is missing"},
 
 	// Step records.

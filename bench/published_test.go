@@ -20,6 +20,7 @@ import (
 	"github.com/aituner/opprof/report/render"
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/scenarios"
 )
 
 // maxPage bounds a page, whatever the number of requests and steps behind it.
@@ -200,4 +201,41 @@ func unpack(t *testing.T, data []byte) []byte {
 	plain, err := io.ReadAll(r)
 	require.NoError(t, err)
 	return plain
+}
+
+// fewBlocks are the campaigns that were published before ten blocks were asked for.
+var fewBlocks = []string{
+	"h200-r2", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-control", "vllm-cpu-interleaved-aa",
+	"vllm-cpu-noop", "vllm-cpu-r1", "vllm-cpu-revisions", "vllm-cpu-second-aa",
+}
+
+// Ten blocks exclude that three starts in ten are bad ones, six not even that every
+// second is: what is published from now on has ten of two arms, twelve of more.
+func TestPublishedCampaignsHaveTenBlocks(t *testing.T) {
+	for _, dir := range publishedCampaigns(t) {
+		p, err := results.ReadPlan(dir)
+		require.NoError(t, err)
+		assert.False(t, tooFewToPublish(filepath.Base(dir), p), "%s: plan more blocks", dir)
+	}
+	for _, c := range []struct {
+		purpose      scenarios.Purpose
+		arms, blocks int
+		few          bool
+	}{
+		{scenarios.Overhead, 2, 8, true}, {scenarios.Overhead, 2, 10, false}, {scenarios.AA, 2, 6, true},
+		{scenarios.Overhead, 3, 10, true}, {scenarios.Overhead, 4, 12, false}, {scenarios.Control, 2, 6, false},
+		{scenarios.Correctness, 2, 1, false},
+	} {
+		p := &results.Plan{Scenario: scenarios.Scenario{Purpose: c.purpose, Arms: make([]scenarios.Arm, c.arms)}}
+		p.Scenario.Design.Blocks = c.blocks
+		assert.Equal(t, c.few, tooFewToPublish("new", p), "%+v", c)
+	}
+}
+
+func tooFewToPublish(name string, p *results.Plan) bool {
+	s := &p.Scenario
+	if s.Purpose != scenarios.Overhead && s.Purpose != scenarios.AA || slices.Contains(fewBlocks, name) {
+		return false
+	}
+	return s.Design.Blocks < 10 || len(s.Arms) > 2 && s.Design.Blocks < 12
 }

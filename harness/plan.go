@@ -15,6 +15,7 @@ import (
 	"github.com/aituner/opprof/harness/workload"
 	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/shapes"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -39,18 +40,18 @@ func Plan(s *scenarios.Scenario, file string, text []byte, tool string) (*result
 	if err != nil {
 		return nil, err
 	}
-	p.WorkloadSHA256, p.ShapeSHA256 = workload.Hash(w.phases, w.identity), shapes(w.phases)
+	p.WorkloadSHA256, p.ShapeSHA256 = workload.Hash(w.phases, w.identity), shapesOf(w.phases)
 	p.IdentitySHA256 = identityHash(w.identity)
 	p.Hash, err = p.ComputeHash()
 	return p, err
 }
 
-// shapes are those of the phases whose prompts have a known number of tokens.
-func shapes(phases []workload.Workload) map[string]string {
+// shapesOf has those of the phases whose prompts have a known number of tokens.
+func shapesOf(phases []workload.Workload) map[string]string {
 	all := map[string]string{}
 	for _, w := range phases {
 		if list, known := w.Shapes(); known {
-			all[w.Phase] = results.ShapeSHA256(list)
+			all[w.Phase] = shapes.SHA256(list)
 		}
 	}
 	return all

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aituner/opprof/patches"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/shapes"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -78,10 +79,10 @@ func TestPlanHasTheShapesOfItsRequests(t *testing.T) {
 		for _, r := range phase.Requests {
 			sent = append(sent, results.Request{Phase: phase.Phase, Index: r.Index, Warmup: r.Warmup, PromptTokens: len(r.Prompt), WantTokens: r.MaxTokens})
 		}
-		assert.Equal(t, results.ShapeSHA256(results.ShapesOf(sent, phase.Phase)), p.ShapeSHA256[phase.Phase])
+		assert.Equal(t, shapes.SHA256(shapes.Of(sent, phase.Phase)), p.ShapeSHA256[phase.Phase])
 	}
 	w.phases[0].Requests[0].Text = `"a text"`
-	assert.NotContains(t, shapes(w.phases), w.phases[0].Phase)
+	assert.NotContains(t, shapesOf(w.phases), w.phases[0].Phase)
 	changed := *p
 	changed.ShapeSHA256 = nil
 	hash, err := changed.ComputeHash()

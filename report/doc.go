@@ -26,7 +26,8 @@
 //     itself, with all that was found so far; examineRuns (judge/comparison.go) adds
 //     what speaks against an accepted run.
 //  5. Compare, the arms. examinePair (judge/comparison.go) applies the rules of two
-//     arms, compares their outputs, and asks whether only the candidate breaks.
+//     arms, compares their outputs, those of the timed requests in timedOutputs
+//     (judge/outputs.go), and asks whether only the candidate breaks.
 //  6. Compare, the effects. After checkBalance (judge/comparison.go) and probeLag
 //     (judge/lag.go) every metric gets its interval and, if it is primary, a verdict:
 //     metric (judge/metric.go), by Analyze (stat/estimate.go) and Judge
@@ -88,10 +89,10 @@
 //	INVALID       too few blocks          12    7     a primary metric: fewer than six
 //	INVALID       control not applied     12    7     positive control: it reached no primary metric
 //	INVALID       -                       12    8     no comparison counts
-//	INCONCLUSIVE  unadjusted              11    7     metrics fail, none of them among so many
-//	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
 //	INCONCLUSIVE  selection               11    6     metrics hang on attempts that were aborted or void
 //	INCONCLUSIVE  outputs in batch        11    7     timed outputs differ more between the arms than within the baseline
+//	INCONCLUSIVE  unadjusted              11    7     metrics fail, none of them among so many
+//	INCONCLUSIVE  -                       11    6     a primary metric: margin between the bounds
 //	INCONCLUSIVE  stalls                  11    7     all metrics pass, the candidate stalls more often
 //	INCONCLUSIVE  A/A                     11    8     PASS, but the required A/A is INCONCLUSIVE
 //	INCONCLUSIVE  control                 11    7     positive control: a phase in which no metric caught it
@@ -101,10 +102,10 @@
 //	UNFINISHED    -                       14    8     no verdict yet, and no effect is shown
 //
 // Of INVALID rows with one step the finding of the earlier block, run or metric stands
-// first; damaged and damaged run stand before all others. A finding of steps 1 to 6 takes the verdict from all metrics of the comparison:
-// FAIL of a metric, and FAIL(not sensitive), outrank only the INVALID of another metric.
-// Comparisons are joined by their verdicts alone; the first one in the plan with the
-// worst says why.
+// first; damaged and damaged run stand before all others, then selection. A finding of
+// steps 1 to 6 takes the verdict from all metrics of the comparison: FAIL of a metric,
+// and FAIL(not sensitive), outrank only the INVALID of another metric. Comparisons are
+// joined by their verdicts alone; the first one in the plan with the worst says why.
 //
 // # Results of opbench aa
 //
@@ -116,6 +117,7 @@
 //	BIAS          -                       12    -     equal arms differ in a primary metric
 //	UNDERPOWERED  -                       12    -     too noisy to show equality
 //	INCONCLUSIVE  selection               11    -     equality hangs on attempts that were aborted or void
+//	INCONCLUSIVE  outputs in batch        11    -     all are equal, timed outputs of the arms are not
 //	INCONCLUSIVE  stalls                  11    -     all are equal, one arm stalls more often
 //	EQUAL         -                       0     -     every interval lies within the margin on both sides
 //	UNFINISHED    -                       14    -     no statement yet

@@ -71,10 +71,7 @@ func reasonsIn(t *testing.T, source string) (list []view.Reason) {
 	t.Helper()
 	f, err := parser.ParseFile(token.NewFileSet(), "because.go", source, 0)
 	require.NoError(t, err)
-	ast.Inspect(f, func(n ast.Node) bool {
-		if decl, ok := n.(*ast.GenDecl); ok && decl.Tok != token.CONST {
-			return false
-		}
+	constants := func(n ast.Node) bool {
 		if spec, ok := n.(*ast.ValueSpec); ok {
 			typ, named := spec.Type.(*ast.Ident)
 			require.True(t, named && typ.Name == "Reason", "a constant that is no Reason")
@@ -83,7 +80,12 @@ func reasonsIn(t *testing.T, source string) (list []view.Reason) {
 			list = append(list, view.Reason(text))
 		}
 		return true
-	})
+	}
+	for _, d := range f.Decls {
+		if group, ok := d.(*ast.GenDecl); ok && group.Tok == token.CONST {
+			ast.Inspect(group, constants)
+		}
+	}
 	return list
 }
 

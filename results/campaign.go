@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/aituner/opprof/results/thinned"
 )
 
 // ReadPlan reads plan.json of a campaign, in a folder or an archive.
@@ -106,6 +108,69 @@ func (c *Campaign) RunFiles(key Key) fs.FS { return c.run(key) }
 
 func (c *Campaign) run(key Key) files { return c.files.sub(path.Join(blocksFolder, key.Dir())) }
 
+func readThinned(f files) (map[string]bool, error) {
+	var names []string
+	err := readJSON(f, thinnedFile, &names)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	set := map[string]bool{}
+	for _, n := range names {
+		set[n] = true
+	}
+	return set, err
+}
+
+// thinnedDamage says why thinned.json cannot be what publishing wrote, or "".
+func (c *Campaign) thinnedDamage() string {
+	if len(c.Thinned) == 0 {
+		return ""
+	}
+	got, err := hashFile(c.files, thinnedFile)
+	why := ""
+	if want := vouched(c.Entries); err != nil || got != want {
+		why = fmt.Sprintf("has digest %.12s, the ledger says %.12s: publishing did not write it", got, orNone(want))
+	} else {
+		why = thinned.Problem(c.Thinned, c.spareable(), func(name string) bool {
+			_, err := fs.Stat(c.files, path.Join(blocksFolder, name))
+			return err == nil
+		})
+	}
+	if why == "" {
+		return ""
+	}
+	return thinnedFile + " " + why + "; get the publication, or the run directory that it was made of, again"
+}
+
+// vouched is the digest of thinned.json that the ledger has last; "" if it has none.
+func vouched(entries []Entry) (sum string) {
+	for _, e := range entries {
+		if e.Event == EventThinned {
+			sum = e.ThinnedSHA256
+		}
+	}
+	return sum
+}
+
+// spareable are the runs with the step files that their records and their seals have.
+func (c *Campaign) spareable() (runs []thinned.Run) {
+	for i := range c.Attempts {
+		a := &c.Attempts[i]
+		r := thinned.Run{Folder: a.Key.Dir(), Arm: a.Key.Arm, Counts: a.Valid && !a.BurnIn, Damaged: a.Run == nil}
+		if a.Run != nil && a.Run.Steps != nil {
+			f := c.run(a.Key)
+			data, _ := fs.ReadFile(f, sumsFile) // read before, or the run is damaged
+			sums, _ := parseSums(f.path(sumsFile), data)
+			r.Steps = map[string]bool{}
+			for _, step := range a.Run.Steps.Files {
+				r.Steps[step.Name] = step.Size > 0 && step.SHA256 != "" && sums[step.Name] == step.SHA256
+			}
+		}
+		runs = append(runs, r)
+	}
+	return runs
+}
+
 func (c *Campaign) add(e Entry) {
 	switch e.Event {
 	case EventRunEnd:
@@ -181,13 +246,13 @@ func (c *Campaign) read(a *Attempt, dir, sums string) error {
 		return fmt.Errorf("the ledger has a run %q: no folder in a run directory", dir)
 	}
 	f := c.files.sub(path.Join(blocksFolder, dir))
-	thinned := map[string]bool{}
+	absent := map[string]bool{}
 	for name := range c.Thinned {
 		if rel, ok := strings.CutPrefix(name, dir+"/"); ok {
-			thinned[rel] = true
+			absent[rel] = true
 		}
 	}
-	if err := verifySeal(f, sums, thinned); err != nil {
+	if err := verifySeal(f, sums, absent); err != nil {
 		return err
 	}
 	if err := readRun(f, a); err != nil {

@@ -4,6 +4,7 @@ import (
 	"archive/tar"
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -298,4 +299,25 @@ func (b *bounded) Write(data []byte) (int, error) {
 		b.kept.Write(data)
 	}
 	return len(data), nil
+}
+
+// thinnedList is the content of thinned.json.
+func thinnedList(names []string) []byte {
+	list, _ := json.MarshalIndent(names, "", "  ") // strings
+	return append(list, '\n')
+}
+
+// vouchFor is a ledger with an entry more, which has the digest of thinned.json. Its
+// time is that of the last entry: the same campaign gives the same bytes.
+func vouchFor(ledger, thinned []byte) ([]byte, error) {
+	entries, good, err := parseLedger(ledgerFile, ledger)
+	if err != nil {
+		return nil, err
+	}
+	e := Entry{Seq: int64(len(entries)) + 1, Event: EventThinned, ThinnedSHA256: digest(thinned)}
+	if n := len(entries); n > 0 {
+		e.Time = entries[n-1].Time
+	}
+	line, err := json.Marshal(e)
+	return slices.Concat(bytes.Clone(ledger[:good]), line, []byte("\n")), err
 }

@@ -41,7 +41,8 @@ func (p *Plan) damage() string {
 		return ""
 	}
 	return fmt.Sprintf("%s has the hash of plan %.8s, and what it says is plan %.8s: it was changed after it was made; "+
-		"get the original back or measure again. If another opbench made it as it is, use that one, %s", PlanFile, orNone(p.Hash), got, p.Maker())
+		"get the original back or measure again. If another opbench made it as it is, use that one, %s",
+		PlanFile, orNone(p.Hash), got, p.Maker())
 }
 
 // withoutPaths leaves out where things lie; what they hold is in the hashes of

@@ -3,6 +3,7 @@ package results
 import (
 	"time"
 
+	"github.com/aituner/opprof/results/gaps"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -134,7 +135,7 @@ type Phase struct {
 	Undefined map[string]int `json:"undefined,omitempty"`
 	// Gaps are those between the chunks of timed requests that succeeded, all
 	// together. None: no request had two chunks, or an older client measured.
-	Gaps Gaps `json:"gap_hist,omitzero"`
+	Gaps gaps.Histogram `json:"gap_hist,omitzero"`
 	// MeanLive is the mean number of live streams of the timed part.
 	MeanLive float64      `json:"mean_live"`
 	Client   ClientHealth `json:"client"`

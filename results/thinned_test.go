@@ -106,5 +106,5 @@ func TestThinnedListIsNotChanged(t *testing.T) {
 	thinByHand(t, dir, false, "0001/on/steps/a.jsonl.zst", "0002/on/steps/a.jsonl.zst")
 	c, err := Load(dir)
 	require.NoError(t, err)
-	assert.Contains(t, strings.Join(c.Damage, "\n"), "thinned.json: digest")
+	assert.Contains(t, strings.Join(c.Damage, "\n"), "thinned.json has digest")
 }

@@ -53,7 +53,7 @@ func readme(t *testing.T) string {
 
 func TestBundledLoad(t *testing.T) {
 	want := []string{
-		"ci-regress", "h200-r2", "noop", "phase2-h20-tp1", "phase2-h20-tp2", "phase2-h20-tp4", "positive-control", "quickstart", "revisions",
+		"batch-invariant", "ci-regress", "h200-r2", "noop", "phase2-h20-tp1", "phase2-h20-tp2", "phase2-h20-tp4", "positive-control", "quickstart", "revisions",
 		"vllm-cpu", "vllm-cpu-aa", "vllm-cpu-azure", "vllm-cpu-cached", "vllm-cpu-check", "vllm-cpu-interleaved-aa",
 		"vllm-cpu-plugin",
 	}

@@ -60,7 +60,7 @@ func checkEnv(f *file, s *Scenario, path string, env map[string]string) {
 			f.rule(at, "the harness sets %s itself, to the tree of the arm's patch: leave it out", name)
 		case s.Engine.attached():
 			f.rule(at, "an attached endpoint takes no environment: someone else started it")
-		case name == "VLLM_BATCH_INVARIANT" && env[name] == "1" && s.Purpose != Correctness:
+		case name == batchInvariant && env[name] == "1" && s.Purpose != Correctness:
 			f.rule(at, "batch-invariant kernels are much slower and never timed: use purpose correctness")
 		}
 	}

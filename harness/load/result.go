@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/gaps"
 	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -21,7 +22,7 @@ type Result struct {
 	Client                                  results.ClientHealth
 	// Slices are the parts with a number of their own, without their position.
 	Slices []results.Slice
-	gaps   results.Gaps // of the finished timed requests
+	gaps   gaps.Histogram // of the finished timed requests
 	// Dials counts connections opened, Redials those that replaced one which
 	// was closed or too old between two requests. Neither is part of a TTFT.
 	Dials, Redials int

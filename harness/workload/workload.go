@@ -16,7 +16,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/shapes"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -63,12 +63,12 @@ func (w Workload) Warmup() int {
 
 // Shapes are what the requests ask of a server; known is false where a prompt is a
 // text, whose tokens only the server counts.
-func (w Workload) Shapes() (list []results.Shape, known bool) {
+func (w Workload) Shapes() (list []shapes.Shape, known bool) {
 	for _, r := range w.Requests {
 		if r.Text != "" {
 			return nil, false
 		}
-		list = append(list, results.Shape{Index: r.Index, Warmup: r.Warmup, Prompt: len(r.Prompt), Want: r.MaxTokens})
+		list = append(list, shapes.Shape{Index: r.Index, Warmup: r.Warmup, Prompt: len(r.Prompt), Want: r.MaxTokens})
 	}
 	return list, true
 }

@@ -53,18 +53,18 @@ func (w *wording) nextBlocks() []string {
 	if hopeless {
 		lines = append(lines, "where the estimate itself is beyond the margin, more blocks are more likely to show a FAIL than a PASS")
 	}
-	if w.v.Reason == view.ReasonUnadjusted {
-		lines = append(lines, "a new campaign with more blocks would show the cost or exclude it; this one can't be extended")
-	}
 	if slices.ContainsFunc(allPrimaries(w.gating), func(p view.Placed) bool { return p.Is(stat.Inconclusive, view.ReasonSelection) }) {
 		lines = append(lines, "run a new campaign and let every run end: here the verdict would rest on what was aborted or void")
+	}
+	if w.v.Reason == view.ReasonUnadjusted {
+		lines = append(lines, "a new campaign with more blocks would show the cost or exclude it; this one can't be extended")
 	}
 	if w.aaOpen {
 		lines = append(lines, "run an A/A that shows equality, then a new campaign: opbench aa "+view.ShellWord(w.aa.Name)+" says what the A/A lacks")
 	}
 	for _, c := range w.gating {
 		if c.Batched() {
-			lines = append(lines, "run a correctness scenario with VLLM_BATCH_INVARIANT: 1 in engine.env, where a batch changes no output: a difference there is FAIL(identity)")
+			lines = append(lines, batchAdvice(c))
 		}
 		if c.Stalling() {
 			lines = append(lines, "look for the cause of the stalls in "+c.Candidate+": a mean does not show them, and more blocks do not remove them")
@@ -144,4 +144,14 @@ func adviceLine(p view.Placed) string {
 		line += "; noise " + a.Noise
 	}
 	return line
+}
+
+// batchAdvice says how to find out what a batch cannot show.
+func batchAdvice(c *view.Comparison) string {
+	for i := range c.Outputs {
+		if o := &c.Outputs[i]; o.Flagged && o.Wavers == "" {
+			return "run a correctness scenario of this configuration with VLLM_BATCH_INVARIANT: 1 in engine.env, as scenario batch-invariant does on an H200: no batch changes an output there, and a difference is FAIL(identity)"
+		}
+	}
+	return "find out why " + c.Baseline + " gives other outputs from run to run with one stream: until it repeats itself, a difference of " + c.Candidate + " cannot be told from that"
 }

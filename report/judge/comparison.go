@@ -142,12 +142,18 @@ func (q *question) examinePair(in *accept.Accepted, c *view.Comparison) {
 	}
 	switch id := out.Identity; id.Status {
 	case validity.IdentityOK:
+		if id.Remark != "" {
+			c.Notes = append(c.Notes, id.Remark)
+		}
 		c.Identity = fmt.Sprintf("outputs identical %d/%d", id.Equal, id.Prompts)
 	case validity.IdentityFail:
 		c.Identity = fmt.Sprintf("outputs differ, identical %d/%d", id.Equal, id.Prompts)
 		c.Failed = append(c.Failed, view.Finding{Name: view.ReasonIdentity, Detail: id.Message})
 	case validity.IdentityReported:
-		c.Identity = fmt.Sprintf("outputs identical %d/%d, not required", id.Equal, id.Prompts)
+		if c.Identity = fmt.Sprintf("outputs identical %d/%d (reported only)", id.Equal, id.Prompts); id.Message != "" {
+			c.Identity = "outputs not comparable (reported only)"
+			c.Notes = append(c.Notes, id.Message)
+		}
 	case validity.IdentityNone:
 		c.Identity = "outputs not compared"
 	default:

@@ -127,9 +127,9 @@ func overall(gating []*view.Comparison) view.Result {
 	return view.NewResult(verdict, "")
 }
 
-// openFirst are the reasons of INCONCLUSIVE as they outrank each other, whichever
+// openFirst are the reasons of INCONCLUSIVE that outrank the others, whichever
 // comparison has them.
-var openFirst = []view.Reason{view.ReasonUnadjusted, "", view.ReasonSelection, view.ReasonBatch}
+var openFirst = []view.Reason{view.ReasonSelection, view.ReasonBatch, view.ReasonUnadjusted}
 
 // earlyStop checks a campaign that ended at a look before the last: only a PASS
 // or a FAIL ends one there. One of older rules, which saw a FAIL or a PASS where

@@ -289,6 +289,32 @@ var forgeries = []forgery{
 	{"copy of a burn-in", inRun("0004/on", copyOf("burnin-1/off", 1)), damaged, "as in burnin-1/off"},
 	{"copy in another order", inRun("0004/on", reordered), damaged, "as in 0001/off"},
 
+	// The outputs.
+	{"one token in all runs", inArm("", outputs(func(tokens [][]int) {
+		for i := range tokens {
+			tokens[i] = tokens[i][:1]
+		}
+	})), "INVALID(identity)", "answered with 1 token, 32 were asked for"},
+	{"15 of 16 constant", inArm("", outputs(func(tokens [][]int) {
+		for i := range tokens[1:] {
+			tokens[i] = slices.Repeat([]int{7}, 32)
+		}
+	})), "INVALID(identity)", "only 2 of 16 differ from each other"},
+	{"a constant for each prompt", inArm("", outputs(func(tokens [][]int) {
+		for i := range tokens {
+			tokens[i] = slices.Repeat([]int{i}, 32)
+		}
+	})), "INVALID(identity)", "only 0 of 16 have at least 4 distinct tokens"},
+	{"one token of one prompt in one run", inRun("0002/on", func(_ *results.Campaign, a *results.Attempt) {
+		outputs(func(tokens [][]int) { tokens[5][9]++ })(a)
+	}), "FAIL(identity)", "0002/on against 0001/off: prompt 5 differs first at position 9"},
+	{"all outputs of requests", inArm("on", timedOutputs), "FAIL(identity)", "of phase single differs in 6 of 6 runs of on"},
+	{"all outputs of requests in one run", inRun("0003/on", func(_ *results.Campaign, a *results.Attempt) { timedOutputs(a) }),
+		"INVALID(identity not reproduced)", "differs in 0003/on and in no other of 6 runs of on"},
+	{"digests of the candidate removed", inArm("on", func(a *results.Attempt) {
+		eachOf("single", func(r *results.Request) { r.OutputSHA256 = "" })(a)
+	}), "FAIL(identity)", "of phase single differs in 6 of 6 runs of on"},
+
 	// The plan, and what was left out.
 	{"margin of 20 %, candidate 8 % slower", func(t *testing.T, dir string, c *results.Campaign) {
 		inPlan(func(p *results.Plan) { p.Scenario.Gate.Margin = 0.2 })(t, dir, c)
@@ -296,6 +322,26 @@ var forgeries = []forgery{
 	}, damaged, "plan.json has the hash of plan c2cad3f7"},
 	{"step files taken away and listed", stripped(false), damaged, "publishing did not write it"},
 	{"the same with a word in the ledger", stripped(true), damaged, "leaves no run of arm on its step files"},
+}
+
+// outputs edits those of the identity pass.
+func outputs(edit func(tokens [][]int)) func(a *results.Attempt) {
+	return func(a *results.Attempt) {
+		id := *a.Identity
+		id.Tokens = slices.Clone(id.Tokens)
+		for i := range id.Tokens {
+			id.Tokens[i] = slices.Clone(id.Tokens[i])
+		}
+		edit(id.Tokens)
+		a.Identity = &id
+	}
+}
+
+// timedOutputs changes the digest of every request, timed or not.
+func timedOutputs(a *results.Attempt) {
+	for i := range a.Requests {
+		a.Requests[i].OutputSHA256 = strings.Repeat("0", 64)
+	}
 }
 
 // fewerStreams ends 120 requests early and leaves mean_live as it was.

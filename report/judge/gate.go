@@ -63,12 +63,12 @@ func reasonOf(c *view.Comparison, v stat.Verdict) view.Reason {
 		return c.Invalid[0].Name
 	case v == stat.Invalid:
 		return firstReason(c, v)
-	case v == stat.Inconclusive && slices.ContainsFunc(c.Primaries(), func(p view.Placed) bool { return p.Unadjusted() }):
-		return view.ReasonUnadjusted
 	case v == stat.Inconclusive && selected(c):
 		return view.ReasonSelection
 	case v == stat.Inconclusive && c.Batched():
 		return view.ReasonBatch
+	case v == stat.Inconclusive && slices.ContainsFunc(c.Primaries(), func(p view.Placed) bool { return p.Unadjusted() }):
+		return view.ReasonUnadjusted
 	case v == stat.Inconclusive && c.Count(stat.Inconclusive) == 0:
 		return view.ReasonStalls
 	case v == stat.Pass && c.Phases == nil:

@@ -33,14 +33,19 @@ func (q *question) outputsOf(in *accept.Accepted, c *view.Comparison, t *validit
 		candidate[i] = k.Arm == c.Candidate
 	}
 	out := view.Outputs{Phase: t.Phase, Requests: t.Requests}
+	if t.Requests == 0 {
+		return out
+	}
 	out.Baseline, out.Candidate = differPct(t.Differ, candidate, false, false), differPct(t.Differ, candidate, true, true)
 	out.Across = *differPct(t.Differ, candidate, false, true)
 	blocks := len(candidate) / 2
 	switch {
 	case !t.Judged:
-		out.Unasked = "the arms may give other outputs"
+		out.Unasked = "reported only: the arms may give other outputs"
+	case t.Status == validity.IdentityFail:
+		out.Failed = t.Message
 	case t.Status != validity.IdentityNone:
-		out.Unasked = "one stream: every request decides"
+		out.Unasked = "every request decides"
 	case !out.Differ():
 	case blocks < leastToAsk:
 		out.Unasked = fmt.Sprintf("whether the arms differ cannot be asked with %s", view.Plural(blocks, "block", "blocks"))
@@ -48,6 +53,9 @@ func (q *question) outputsOf(in *accept.Accepted, c *view.Comparison, t *validit
 		if p, err := stat.OutputsTest(t.Differ, candidate, hostsOf(in, t.Runs), seedOf(q.campaign.Plan.Hash)); err == nil {
 			out.P, out.Flagged = &p, p < stat.BatchAlpha
 		}
+	}
+	if t.Status == validity.IdentityNone {
+		out.Wavers = t.Message
 	}
 	return out
 }

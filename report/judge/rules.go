@@ -47,6 +47,9 @@ func comparisonUnder(c *view.Comparison, rules string) view.Comparison {
 	out := *c
 	out.Invalid = slices.DeleteFunc(slices.Clone(c.Invalid), later)
 	out.Failed = slices.DeleteFunc(slices.Clone(c.Failed), later)
+	if rules < "3" {
+		withoutTimedOutputs(&out)
+	}
 	out.Phases = slices.Clone(c.Phases)
 	for i := range out.Phases {
 		p := &out.Phases[i]
@@ -58,6 +61,14 @@ func comparisonUnder(c *view.Comparison, rules string) view.Comparison {
 		}
 	}
 	return out
+}
+
+// withoutTimedOutputs takes out what the outputs of timed requests decide.
+func withoutTimedOutputs(c *view.Comparison) {
+	for i := range c.Outputs {
+		c.Failed = slices.DeleteFunc(c.Failed, func(f view.Finding) bool { return f.Detail != "" && f.Detail == c.Outputs[i].Failed })
+	}
+	c.Outputs = nil
 }
 
 // byBounds is the verdict of a metric by its interval alone.

@@ -41,6 +41,9 @@ func (t textWriter) equalArms(e *view.Equality, c *view.EqualArms) {
 	if c.Stalls != "" {
 		t.item("stalls", c.Stalls)
 	}
+	if c.Outputs != "" {
+		t.item("timed", c.Outputs)
+	}
 	phase := ""
 	for _, m := range c.Metrics {
 		if m.Phase != phase {

@@ -22,7 +22,7 @@ type Diagnostic struct {
 // Diagnostics are the looks that were taken, in the order of reports.
 func Diagnostics(c *view.Comparison) (list []Diagnostic) {
 	if c.Outputs != nil {
-		differs := slices.ContainsFunc(c.Outputs, func(o view.Outputs) bool { return o.Differ() })
+		differs := slices.ContainsFunc(c.Outputs, func(o view.Outputs) bool { return o.Differ() || o.Requests == 0 })
 		list = append(list, Diagnostic{"timed", "Timed outputs", view.OutputsLine(c), "no timed request with another output", differs})
 	}
 	if s := c.Stalls; s != nil {

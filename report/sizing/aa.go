@@ -122,6 +122,9 @@ func (p planner) equalArms(c *view.Comparison) view.EqualArms {
 	if c.Stalling() {
 		out.Stalls = view.StallLine(c)
 	}
+	if c.Batched() {
+		out.Outputs = view.OutputsLine(c)
+	}
 	adjusted := judge.BiasP(c)
 	for i, ph := range c.Primaries() {
 		m := p.equalMetric(ph, adjusted[i])

@@ -42,6 +42,10 @@ var aaCases = []struct {
 	}},
 	{"constant", "INVALID(zero variance)", view.ExitInvalid, trial.Still},
 	{"one stalls", "INCONCLUSIVE(stalls)", view.ExitInconclusive, trial.StallOn},
+	{"other outputs in a batch", "INCONCLUSIVE(outputs in batch)", view.ExitInconclusive, func(tr *trial.Trial) {
+		*tr = *trial.Equal(tr.T, 8)
+		tr.Edit = otherArrivals
+	}},
 	{"noisy, and one stalls", "UNDERPOWERED", view.ExitUnderpowered, func(tr *trial.Trial) {
 		trial.StallOn(tr)
 		tr.Noise = 0.04
@@ -317,6 +321,15 @@ func TestEqualityHoldsWithAbortedRuns(t *testing.T) {
 		if slower != 0 {
 			assert.Equal(t, view.ExitInconclusive, e.ExitCode)
 			assert.Contains(t, e.Sentence, "rests on which attempts count")
+		}
+	}
+}
+
+// otherArrivals gives the candidate other outputs of all timed requests of arrivals.
+func otherArrivals(r *trial.Recorded) {
+	for i := range r.Requests {
+		if q := &r.Requests[i]; r.Run.Key.Arm == "on" && q.Phase == "arrivals" {
+			q.OutputSHA256 += "x"
 		}
 	}
 }

@@ -25,6 +25,9 @@ func concludePair(c *view.EqualArms) {
 	if c.Stalls != "" {
 		c.Result = view.NewResult(stat.Inconclusive, view.ReasonStalls)
 	}
+	if c.Outputs != "" {
+		c.Result = view.NewResult(stat.Inconclusive, view.ReasonBatch)
+	}
 	for _, m := range c.Metrics {
 		if equalRank(m.Result) > equalRank(c.Result) {
 			c.Result = m.Result
@@ -66,6 +69,9 @@ func equalClaim(e *view.Equality) string {
 	case stat.Inconclusive:
 		if e.Reason == view.ReasonSelection {
 			return fmt.Sprintf("Equal arms are equal within %s %% on %d of %s; on the others that rests on which attempts count, of those that were aborted or void", margin, equal, all)
+		}
+		if e.Reason == view.ReasonBatch {
+			return fmt.Sprintf("Equal arms are equal within %s %% on every primary metric, but their timed outputs differ more than those of one arm do", margin)
 		}
 		return fmt.Sprintf("Equal arms are equal within %s %% on every primary metric, but one stalls more often", margin)
 	case view.Underpowered:

@@ -43,6 +43,7 @@ type EqualArms struct {
 	Result
 	Reasons []Finding     `json:"reasons,omitempty"` // of INVALID
 	Stalls  string        `json:"stalls,omitempty"`  // set if one arm stalls more often
+	Outputs string        `json:"outputs,omitempty"` // set if timed outputs differ more between the arms than within one
 	Metrics []EqualMetric `json:"metrics"`
 }
 

@@ -9,7 +9,7 @@ import (
 // means over pairs of runs, in percent.
 type Outputs struct {
 	Phase    string `json:"phase"`
-	Requests int    `json:"requests"` // compared in every run
+	Requests int    `json:"requests"` // compared in every run; 0 where outputs are not recorded
 	// Baseline and Candidate are among the runs of an arm, absent with one run;
 	// Across is between the arms.
 	Baseline  *float64 `json:"baseline_pct,omitempty"`
@@ -20,6 +20,11 @@ type Outputs struct {
 	P       *float64 `json:"p,omitempty"`
 	Unasked string   `json:"unasked,omitempty"`
 	Flagged bool     `json:"differ_in_batch,omitempty"`
+	// Failed is the finding of a phase in which nothing but the arm can change an
+	// output. Wavers says that its baseline does not agree with itself, so that it is
+	// asked as a batch is.
+	Failed string `json:"failed,omitempty"`
+	Wavers string `json:"wavers,omitempty"`
 }
 
 // Differ reports whether any output differs between any two runs.
@@ -48,6 +53,9 @@ func OutputsLine(c *Comparison) string {
 }
 
 func (o *Outputs) line(c *Comparison) string {
+	if o.Requests == 0 {
+		return o.Phase + ", outputs not recorded"
+	}
 	line := fmt.Sprintf("%s, %s against %s %s", o.Phase, c.Baseline, c.Candidate, sharePct(&o.Across))
 	if o.Baseline != nil {
 		line += fmt.Sprintf(", %s against itself %s", c.Baseline, sharePct(o.Baseline))
@@ -55,13 +63,25 @@ func (o *Outputs) line(c *Comparison) string {
 	if o.Candidate != nil {
 		line += fmt.Sprintf(", %s against itself %s", c.Candidate, sharePct(o.Candidate))
 	}
-	switch {
-	case o.P != nil:
-		line += fmt.Sprintf(" (p = %.2g)", *o.P)
-	case o.Unasked != "" && o.Differ():
-		line += " (" + o.Unasked + ")"
+	var remarks []string
+	if o.P != nil {
+		remarks = append(remarks, fmt.Sprintf("p = %.2g", *o.P))
+	}
+	for _, remark := range []string{o.Unasked, o.Wavers} {
+		if remark != "" && o.Differ() {
+			remarks = append(remarks, remark)
+		}
+	}
+	if remarks != nil {
+		line += " (" + strings.Join(remarks, "; ") + ")"
 	}
 	return line
 }
 
-func sharePct(x *float64) string { return fmt.Sprintf("%.1f %%", *x) }
+// sharePct has the digits that tell a share from none.
+func sharePct(x *float64) string {
+	if *x > 0 && *x < 0.05 {
+		return fmt.Sprintf("%.2g %%", *x)
+	}
+	return fmt.Sprintf("%.1f %%", *x)
+}

@@ -7,8 +7,8 @@ import "github.com/aituner/opprof/results/validity"
 var newInRules3 = map[Reason]bool{
 	ReasonDamaged:                     true,
 	ReasonSelection:                   true,
-	ReasonBatch:                       true,
 	ReasonUnadjusted:                  true,
+	ReasonBatch:                       true,
 	"identity not reproduced":         true,
 	Reason(validity.RuleWork.Words()): true,
 }

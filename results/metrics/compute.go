@@ -8,10 +8,10 @@
 package metrics
 
 import (
-	"math"
 	"slices"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/gaps"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -50,7 +50,7 @@ func OfRequest(metric string) func(r *results.Request) (seconds float64, ok bool
 // Phase is what the numbers of one phase are computed from.
 type Phase struct {
 	Requests []results.Request // of the phase, warm-up included
-	Gaps     results.Gaps      // of run.json, or as measured
+	Gaps     gaps.Histogram    // of run.json, or as measured
 	Goodput  scenarios.Goodput // the limits of its scenario; none: no goodput
 }
 
@@ -110,20 +110,4 @@ func collect(requests []*results.Request, of latency) []float64 {
 	}
 	slices.Sort(values)
 	return values
-}
-
-// Quantile is the p-quantile (0 to 1) of ascending values by linear
-// interpolation between order statistics at h = (n-1)p: type 7 of Hyndman and
-// Fan (The American Statistician 50, 1996), the default of R and numpy. It is
-// NaN for an empty slice.
-func Quantile(sorted []float64, p float64) float64 {
-	if len(sorted) == 0 || math.IsNaN(p) || p < 0 || p > 1 {
-		return math.NaN()
-	}
-	h := float64(len(sorted)-1) * p
-	low := int(math.Floor(h))
-	if low == len(sorted)-1 {
-		return sorted[low]
-	}
-	return sorted[low] + float64((h-float64(low))*(sorted[low+1]-sorted[low]))
 }

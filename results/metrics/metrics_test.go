@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/gaps"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -25,7 +26,7 @@ func request(sent, ttft int64, n int, step int64) results.Request {
 }
 
 // gapsOf are the gaps of requests whose chunks are evenly spaced.
-func gapsOf(requests []results.Request) (g results.Gaps) {
+func gapsOf(requests []results.Request) (g gaps.Histogram) {
 	for _, r := range requests {
 		g.Add(slices.Repeat([]int64{r.GapMedianNS}, r.Chunks-1)...)
 	}
@@ -170,7 +171,7 @@ func TestGoodput(t *testing.T) {
 func TestITLByHand(t *testing.T) {
 	requests := []results.Request{request(1000, 20, 101, 4), request(2000, 20, 101, 4), request(3000, 20, 3, 8)}
 	requests[2].GapMaxNS = 11 * ms
-	var gaps results.Gaps
+	var gaps gaps.Histogram
 	gaps.Add(slices.Repeat([]int64{4 * ms}, 200)...)
 	gaps.Add(5*ms, 11*ms)
 	warm, failed := request(10, 20, 50, 90), request(20, 20, 50, 90)

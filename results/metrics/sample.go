@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/gaps"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -9,7 +10,7 @@ import (
 type sample struct {
 	timed, good []*results.Request // good: those of timed that succeeded
 	seconds     float64            // TimedSeconds
-	gaps        results.Gaps
+	gaps        gaps.Histogram
 	limits      scenarios.Goodput
 }
 

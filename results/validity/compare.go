@@ -6,8 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -40,13 +38,13 @@ func Compare(plan *results.Plan, c scenarios.Comparison, attempts []results.Atte
 	}
 	out.Identity = p.outputs()
 	out.Timed = p.timed()
+	if out.Identity.Status == IdentityInvalid {
+		out.Findings = append(out.Findings, Finding{Rule: ruleIdentity, Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
+	}
 	for _, t := range out.Timed {
 		if t.Status == IdentityInvalid {
 			out.Findings = append(out.Findings, Finding{Rule: ruleNotReproduced, Scope: ScopeComparison, Arm: c.Candidate, Phase: t.Phase, Cause: CauseHarness, Message: t.Message})
 		}
-	}
-	if out.Identity.Status == IdentityInvalid {
-		out.Findings = append(out.Findings, Finding{Rule: ruleIdentity, Scope: ScopeComparison, Arm: c.Candidate, Cause: CauseHarness, Message: out.Identity.Message})
 	}
 	return out
 }
@@ -205,18 +203,4 @@ func preempted(attempts []*results.Attempt, counter string) (sum, runs int) {
 		}
 	}
 	return sum, runs
-}
-
-// binomial is the two-sided exact p of x successes in n: the probability of all
-// outcomes that are no likelier than x.
-func binomial(x, n int, share float64) float64 {
-	d := distuv.Binomial{N: float64(n), P: share}
-	limit := d.Prob(float64(x)) * (1 + 1e-7) // ties are equal but for rounding
-	p := 0.0
-	for i := 0; i <= n; i++ {
-		if q := d.Prob(float64(i)); q <= limit {
-			p += q
-		}
-	}
-	return min(1, p)
 }

@@ -1,6 +1,8 @@
 package validity
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -168,11 +170,11 @@ func TestIdentityFails(t *testing.T) {
 
 func TestIdentityVacuous(t *testing.T) {
 	for say, tokens := range map[string][][]int{
-		"the outputs are vacuous: 1 of 3 differ from all others and have at least 3 distinct tokens": {{1, 2, 3}, {2, 2, 3}, {1, 1, 1}},
-		"the outputs are vacuous: 1 of 3 differ":                                                     {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
-		"the outputs are vacuous: 2 of 3 differ":                                                     {{1, 2, 3}, {3, 2, 1}, {1, 2, 3}},
-		"prompt 0 of 0001/off was answered with 1 token, 3 were asked for":                           {{1}, {2}, {3}},
-		"prompt 2 of 0001/off was answered with 4 tokens":                                            {{1, 2, 3}, {4, 5, 6}, {7, 8, 9, 10}},
+		"the outputs are vacuous: only 1 of 3 have at least 3 distinct tokens, three quarters must": {{1, 2, 3}, {2, 2, 3}, {1, 1, 1}},
+		"the outputs are vacuous: only 1 of 3 differ from each other, three quarters must":          {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}},
+		"the outputs are vacuous: only 2 of 3 differ":                                               {{1, 2, 3}, {3, 2, 1}, {1, 2, 3}},
+		"prompt 0 of 0001/off was answered with 1 token, 3 were asked for":                          {{1}, {2}, {3}},
+		"prompt 2 of 0001/off was answered with 4 tokens":                                           {{1, 2, 3}, {4, 5, 6}, {7, 8, 9, 10}},
 	} {
 		all := healthyCampaign()
 		for i := range all {
@@ -185,12 +187,16 @@ func TestIdentityVacuous(t *testing.T) {
 	}
 }
 
-// A quarter of the outputs may end in a loop, as those of small models do.
+// A quarter of the outputs may end in a loop, as those of small and random models do.
 func TestAQuarterOfTheOutputsMayLoop(t *testing.T) {
 	loop := [][]int{{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}, {1, 1, 1, 1}}
 	assert.Empty(t, vacuous(loop, 4))
 	loop[2] = []int{9, 9, 9, 10}
-	assert.Contains(t, vacuous(loop, 4), "2 of 4")
+	assert.Contains(t, vacuous(loop, 4), "only 2 of 4 have at least 4 distinct tokens")
+	loop[2] = loop[1]
+	assert.Empty(t, vacuous(loop, 4), "three of four are different")
+	loop[3] = loop[1]
+	assert.Contains(t, vacuous(loop, 4), "only 2 of 4 differ from each other")
 }
 
 // Outputs of other prompts are those of another question.
@@ -224,6 +230,13 @@ func TestIdentityReported(t *testing.T) {
 		assert.NotContains(t, rules(got.Findings), Rule("identity"), name)
 		assert.NotContains(t, rules(got.Findings), Rule("identity-not-reproduced"), name)
 		assert.False(t, got.Timed[0].Judged, name)
+
+		all[2].Identity.Tokens[0] = []int{1}
+		got = Compare(plan, offOn, all)
+		assert.Equal(t, IdentityReported, got.Identity.Status, name)
+		assert.Equal(t, "prompt 0 of 0002/off was answered with 1 token, 3 were asked for", got.Identity.Message, name)
+		assert.NotContains(t, rules(got.Findings), Rule("identity"), name)
+		all[2].Identity.Tokens[0] = slices.Clone(all[0].Identity.Tokens[0])
 
 		plan.Scenario.Identity.Expect = scenarios.ExpectEqual
 		assert.Equal(t, IdentityFail, Compare(plan, offOn, all).Identity.Status, name)
@@ -262,6 +275,7 @@ func TestCorrectnessAsksTheBaselineTwice(t *testing.T) {
 		got := Compare(plan, offOn, all)
 		assert.Equal(t, c.want, got.Identity.Status, c.name)
 		assert.Contains(t, got.Identity.Message, c.say, c.name)
+		assert.Equal(t, c.name == "a cold first start", strings.HasPrefix(got.Identity.Remark, "the first start gave other outputs"), c.name)
 	}
 }
 

@@ -2,10 +2,7 @@ package validity
 
 import (
 	"fmt"
-	"math"
 	"slices"
-
-	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
@@ -66,21 +63,6 @@ func (f *faults) add(fault *Finding) {
 		f.found = append(f.found, *fault)
 	}
 }
-
-// fisher is the one-sided p of Fisher's exact test (Fisher, Statistical Methods for
-// Research Workers, 1934): that at least x of n runs fail if x + y faults fall on
-// n + m runs by chance.
-func fisher(x, n, y, m int) float64 {
-	p := 0.0
-	for k := x; k <= min(n, x+y); k++ {
-		if x+y-k <= m {
-			p += math.Exp(logChoose(n, k) + logChoose(m, x+y-k) - logChoose(n+m, x+y))
-		}
-	}
-	return min(1, p)
-}
-
-func logChoose(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }
 
 func armFault(plan *results.Plan, a *results.Attempt) *Finding {
 	found := Run(plan, a.Run, a.Requests, a.Identity)

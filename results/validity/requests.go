@@ -1,9 +1,11 @@
 package validity
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/shapes"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -74,6 +76,55 @@ func requestsUnsent(s *subject) {
 				counted(want, "timed request", "timed requests"), plan.Name, got.Planned, records).in(plan.Name))
 		}
 	})
+}
+
+// work: every run sends the requests of the plan, all of them once, in the same
+// roles and of the same lengths. A run that sends less is faster for another reason
+// than its arm. Failed and unsent requests are findings of their own.
+func work(s *subject) {
+	s.phases(func(plan scenarios.Phase, got *results.Phase) {
+		if !s.comparable(plan, got) {
+			return
+		}
+		sent := shapes.Of(s.requests, plan.Name)
+		want, known := s.shapes[plan.Name]
+		why := misnumbered(sent, plan.Warmup.Requests)
+		if why == "" && known && shapes.SHA256(sent) != want {
+			why = "the lengths of prompts or of wanted outputs are others"
+		}
+		if why != "" {
+			s.add(finding(RuleWork, CauseHarness,
+				"the requests of phase %s are not those of the plan: %s; all runs must get the same work: repeat the block",
+				plan.Name, why).in(plan.Name))
+		}
+	})
+}
+
+// comparable reports whether nothing else is wrong with the number of a phase's
+// requests or with their records.
+func (s *subject) comparable(plan scenarios.Phase, got *results.Phase) bool {
+	failures, all, _ := s.count(plan.Name, failed)
+	timed, _, _ := s.count(plan.Name, func(r *results.Request) bool { return !r.Warmup })
+	complete := timed == plan.Source.Requests || all == plan.Source.Requests+plan.Warmup.Requests
+	return failures == 0 && all > 0 && got.Unsent == 0 && complete
+}
+
+// misnumbered says which request is not there once and in its role, or "". They
+// are sorted by index; the first ones are the warm-up.
+func misnumbered(sent []shapes.Shape, warmup int) string {
+	for i, s := range sent {
+		switch {
+		case s.Index < i:
+			return fmt.Sprintf("request %d is there twice", s.Index)
+		case s.Index > i:
+			return fmt.Sprintf("request %d is missing", i)
+		case s.Warmup && i >= warmup:
+			return fmt.Sprintf("request %d is warm-up, and is planned to be timed", i)
+		case !s.Warmup && i < warmup:
+			return fmt.Sprintf("request %d is timed, and is planned to be warm-up", i)
+		}
+	}
+	return ""
 }
 
 // wrongModel: every answer carries the name that only our server serves.

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/shapes"
 	"github.com/aituner/opprof/scenarios"
 )
 
@@ -85,7 +86,7 @@ var runMutations = []struct {
 	{"warm-up and timed swapped", func(p *results.Plan, a *results.Attempt) { a.Requests[0].Warmup, a.Requests[1].Warmup = false, true }, "work-differs", CauseHarness, "wide",
 		"request 0 is timed, and is planned to be warm-up"},
 	{"other lengths", func(p *results.Plan, a *results.Attempt) {
-		p.ShapeSHA256 = map[string]string{"wide": results.ShapeSHA256(results.ShapesOf(a.Requests, "wide"))}
+		p.ShapeSHA256 = map[string]string{"wide": shapes.SHA256(shapes.Of(a.Requests, "wide"))}
 		a.Requests[2].WantTokens, a.Requests[2].OutputTokens = 15, 15
 	}, "work-differs", CauseHarness, "wide", "the lengths of prompts or of wanted outputs are others"},
 	{"wrong model", func(p *results.Plan, a *results.Attempt) { a.Requests[3].Model = "old" }, "wrong-model", CauseHost, "wide", `1 of 5 answers from model "old", not from "opbench-1"`},

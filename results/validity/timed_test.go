@@ -55,7 +55,7 @@ func TestTimedOutputsOfOneStream(t *testing.T) {
 			IdentityInvalid, []Rule{"identity-not-reproduced"}, "request 1 of phase wide differs in 0002/on"},
 		{"the baseline, too", func(all []results.Attempt) {
 			all[3].Requests[2].OutputSHA256, all[5].Requests[2].OutputSHA256, all[0].Requests[3].OutputSHA256 = "x", "y", "z"
-		}, IdentityNone, []Rule{}, ""},
+		}, IdentityNone, []Rule{}, "off does not agree with itself: request 3 has another output in 0002/off than in 0001/off"},
 		{"the warm-up", func(all []results.Attempt) {
 			all[3].Requests[0].OutputSHA256, all[5].Requests[0].OutputSHA256 = "x", "y"
 		}, IdentityOK, []Rule{}, ""},
@@ -103,12 +103,44 @@ func TestTimedOutputsOfSeveralStreams(t *testing.T) {
 }
 
 // Runs of earlier versions have no digests, and a request that failed in one run has
-// no output there: neither is compared.
+// no output there: neither is compared. A digest that only other runs have differs.
 func TestTimedOutputsWithoutDigests(t *testing.T) {
-	assert.Empty(t, Compare(healthyPlan(), offOn, healthyCampaign()).Timed)
+	for _, none := range Compare(healthyPlan(), offOn, healthyCampaign()).Timed {
+		assert.Zero(t, none.Requests)
+		assert.Equal(t, IdentityNone, none.Status)
+	}
 	all := timedCampaign(1)
 	all[2].Requests[3].Error, all[2].Requests[3].OutputSHA256 = "reset", "cut"
-	all[4].Requests[1].OutputSHA256 = ""
-	got := Compare(healthyPlan(), offOn, all).Timed[0]
-	assert.Equal(t, 2, got.Requests)
+	assert.Equal(t, 3, Compare(healthyPlan(), offOn, all).Timed[0].Requests)
+
+	all = timedCampaign(1)
+	for _, i := range []int{1, 3, 5, 7} { // the candidate's
+		for k := range all[i].Requests {
+			all[i].Requests[k].OutputSHA256 = ""
+		}
+	}
+	assert.Equal(t, IdentityFail, Compare(single(healthyPlan()), offOn, all).Timed[0].Status)
+}
+
+// With kernels that no batch moves, every phase is an identity test.
+func TestTimedOutputsOfBatchInvariantKernels(t *testing.T) {
+	plan, all := healthyPlan(), timedCampaign(1)
+	all[3].Requests[2].OutputSHA256, all[5].Requests[2].OutputSHA256 = "x", "y"
+	assert.Equal(t, IdentityNone, Compare(plan, offOn, all).Timed[0].Status)
+	plan.Scenario.Engine.Env = map[string]string{"VLLM_BATCH_INVARIANT": "1"}
+	got := Compare(plan, offOn, all)
+	assert.Equal(t, IdentityFail, got.Timed[0].Status)
+	assert.Equal(t, IdentityOK, got.Timed[1].Status)
+}
+
+// One block has no second run; the pass of the same block, which the baseline repeats,
+// is named first.
+func TestTimedOutputsOfOneBlock(t *testing.T) {
+	all := timedCampaign(1)[:2]
+	all[1].Requests[2].OutputSHA256 = "x"
+	got := Compare(single(healthyPlan()), offOn, all)
+	assert.Equal(t, []Rule{"identity-not-reproduced"}, rules(got.Findings))
+	assert.Contains(t, got.Timed[0].Message, "differs in 0001/on, the only run of on; a second one has to show it: set design.blocks to 2")
+	all[1].Identity = nil
+	assert.Equal(t, []Rule{"identity", "identity-not-reproduced"}, rules(Compare(single(healthyPlan()), offOn, all).Findings))
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/results/metrics"
+	"github.com/aituner/opprof/results/shapes"
 	"github.com/aituner/opprof/results/steps"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -143,7 +144,7 @@ func (tr *Trial) Plan() *results.Plan {
 	}
 	p.ShapeSHA256 = map[string]string{}
 	for _, ph := range tr.Scenario.Phases {
-		p.ShapeSHA256[ph.Name] = results.ShapeSHA256(results.ShapesOf(tr.load(ph, 0, 1, 1), ph.Name))
+		p.ShapeSHA256[ph.Name] = shapes.SHA256(shapes.Of(tr.load(ph, 0, 1, 1), ph.Name))
 	}
 	hash(tr.T, p)
 	return p

@@ -1,6 +1,7 @@
 package accept
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -18,26 +19,22 @@ const oneClock = 500 * time.Millisecond
 // and lines of the log are put into phases by them. The two clocks lie equally far
 // apart in all of them, and no phase leaves its run.
 func boundsDiffer(a *Run) string {
-	allowed := oneClock.Nanoseconds() + int64(math.Abs(a.Run.ClockStep)*1e9)
+	allowed := oneClock + time.Duration(math.Abs(a.Run.ClockStep)*1e9)
 	byPhase := RequestsByPhase(a.Attempt)
-	var reference int64
-	for _, p := range a.Run.Phases {
-		if early := a.Run.Start.UnixNano() - p.WarmupStartNS; p.WarmupStartNS != 0 && early > allowed {
-			return fmt.Sprintf("%s: its first send in run.json is %v before the start of the run", p.Name, time.Duration(early))
+	var clock int64 // how far the wall clock is from the other
+	for i := range a.Run.Phases {
+		p := &a.Run.Phases[i]
+		if early := time.Duration(a.Run.Start.UnixNano() - p.WarmupStartNS); p.WarmupStartNS != 0 && early > allowed {
+			return fmt.Sprintf("%s: its first send in run.json is %v before the start of the run", p.Name, early)
 		}
-		if late := p.TimedEndNS - a.Run.End.UnixNano(); late > allowed {
-			return fmt.Sprintf("%s: its last token in run.json is %v after the end of the run", p.Name, time.Duration(late))
+		if late := time.Duration(p.TimedEndNS - a.Run.End.UnixNano()); late > allowed {
+			return fmt.Sprintf("%s: its last token in run.json is %v after the end of the run", p.Name, late)
 		}
-		for _, b := range boundsOf(&p, byPhase[p.Name]) {
-			if b.stamp == 0 && b.wall == 0 {
-				continue
-			}
-			apart := b.wall - b.stamp
-			if reference == 0 {
-				reference = apart
-			}
-			if off := apart - reference; off > allowed || off < -allowed {
-				return fmt.Sprintf("%s: the wall time of the %s in run.json is %v from where the requests have it", p.Name, b.what, time.Duration(off))
+		for _, b := range boundsOf(p, byPhase[p.Name]) {
+			clock = cmp.Or(clock, b.wall-b.stamp)
+			if off := time.Duration(b.wall - b.stamp - clock); off.Abs() > allowed && !b.never() {
+				return fmt.Sprintf("%s: the wall time of the %s in run.json is %v from where the requests have it",
+					p.Name, b.what, off)
 			}
 		}
 	}
@@ -49,6 +46,9 @@ type bound struct {
 	what        string
 	wall, stamp int64
 }
+
+// never: neither the record nor the requests have it.
+func (b bound) never() bool { return b.wall == 0 && b.stamp == 0 }
 
 func boundsOf(p *results.Phase, requests []results.Request) []bound {
 	var first, timed, last int64
@@ -64,6 +64,7 @@ func boundsOf(p *results.Phase, requests []results.Request) []bound {
 		last = max(last, w.LastToken)
 	}
 	return []bound{
-		{"first send", p.WarmupStartNS, first}, {"first timed send", p.TimedStartNS, timed}, {"last timed token", p.TimedEndNS, last},
+		{"first send", p.WarmupStartNS, first}, {"first timed send", p.TimedStartNS, timed},
+		{"last timed token", p.TimedEndNS, last},
 	}
 }

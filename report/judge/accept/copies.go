@@ -74,13 +74,15 @@ func tellCopies(runs []*Run, size map[phaseOf]int, alike map[[2]phaseOf]int) {
 			continue
 		}
 		known, told := first[pair[0].run]
-		if !told || cmp.Or(cmp.Compare(pair[1].run, known[1].run), cmp.Compare(alike[known], n), comparePhases(pair, known)) < 0 {
+		order := cmp.Or(cmp.Compare(pair[1].run, known[1].run), cmp.Compare(alike[known], n), comparePhases(pair, known))
+		if !told || order < 0 {
 			first[pair[0].run] = pair
 		}
 	}
 	for i, pair := range first {
 		n, all := alike[pair], size[pair[0]]
-		runs[i].add(view.ReasonDamaged, fmt.Sprintf("%d of %s of phase %s took the same time to the nanosecond as in %s: one of the two is a copy; get the original files, or measure again",
+		runs[i].add(view.ReasonDamaged, fmt.Sprintf("%d of %s of phase %s took the same time to the nanosecond as in %s: "+
+			"one of the two is a copy; get the original files, or measure again",
 			n, view.Plural(all, "request", "requests"), pair[0].phase, runs[pair[1].run].Key))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/aituner/opprof/report/view"
 	"github.com/aituner/opprof/results"
+	"github.com/aituner/opprof/results/gaps"
 	"github.com/aituner/opprof/results/metrics"
 	"github.com/aituner/opprof/scenarios"
 )
@@ -22,7 +23,7 @@ type given struct {
 }
 
 // give computes the numbers of a phase from its requests.
-func give(requests []results.Request, gaps results.Gaps, plan scenarios.Phase) given {
+func give(requests []results.Request, gaps gaps.Histogram, plan scenarios.Phase) given {
 	g := given{live: Live{metrics.MeanLive(requests), metrics.MeanLiveWithDrain(requests)}}
 	g.values, g.undefined = metrics.Compute(metrics.Phase{Requests: requests, Gaps: gaps, Goodput: plan.Goodput})
 	if plan.Arrival.Kind != scenarios.ArrivalClosed { // nobody waits for a schedule there
@@ -94,11 +95,11 @@ func differences(a *Run, all map[string]given) []view.Finding {
 			wrong = append(wrong[:mostDifferences], view.Plural(more, "more number differs", "more numbers differ"))
 		}
 		if wrong != nil {
-			found = append(found, view.Finding{Name: view.ReasonRecomputation, Detail: p.Name + ": " + strings.Join(wrong, "; ")})
+			found = append(found, view.NewFinding(view.ReasonRecomputation, "%s: %s", p.Name, strings.Join(wrong, "; ")))
 		}
 	}
 	if why := boundsDiffer(a); why != "" {
-		found = append(found, view.Finding{Name: view.ReasonRecomputation, Detail: why})
+		found = append(found, view.NewFinding(view.ReasonRecomputation, "%s", why))
 	}
 	return found
 }

@@ -32,8 +32,8 @@ func (a *Run) checkStamps(s *scenarios.Scenario) {
 			}
 		}
 		if n > 0 {
-			a.add(view.ReasonDamaged, fmt.Sprintf("%d of %s of phase %s have times that no client measures, the first: %s; get the original files, or measure again",
-				n, view.Plural(all, "request", "requests"), phase, first))
+			a.add(view.ReasonDamaged, fmt.Sprintf("%d of %s of phase %s have times that no client measures, the first: %s; "+
+				"get the original files, or measure again", n, view.Plural(all, "request", "requests"), phase, first))
 		}
 	}
 }

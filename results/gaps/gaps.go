@@ -1,4 +1,5 @@
-package results
+// Package gaps counts the gaps between the chunks of a phase.
+package gaps
 
 import (
 	"fmt"
@@ -10,7 +11,7 @@ import (
 	"strings"
 )
 
-// Gaps is a histogram of gaps between chunks, in nanoseconds: of all requests of
+// Histogram is that of gaps between chunks, in nanoseconds: of all requests of
 // a phase together, whose single gaps are too many to keep.
 //
 // Its bins are those of an HDR histogram (Tene, hdrhistogram.org) with 1024 parts
@@ -19,7 +20,7 @@ import (
 // most 1/1024 of its gaps. Within a bin gaps count as evenly spread.
 //
 // In JSON it is a text, "bin:count bin:count …" in ascending order.
-type Gaps struct {
+type Histogram struct {
 	counts map[int]int64 // by bin
 }
 
@@ -40,7 +41,7 @@ func gapRange(bin int) (least, most int64) {
 }
 
 // Add counts gaps in ns. One below 0, which only a clock can make, counts as 0.
-func (g *Gaps) Add(ns ...int64) {
+func (g *Histogram) Add(ns ...int64) {
 	if g.counts == nil && len(ns) > 0 {
 		g.counts = map[int]int64{}
 	}
@@ -49,9 +50,9 @@ func (g *Gaps) Add(ns ...int64) {
 	}
 }
 
-func (g *Gaps) bins() []int { return slices.Sorted(maps.Keys(g.counts)) }
+func (g *Histogram) bins() []int { return slices.Sorted(maps.Keys(g.counts)) }
 
-func (g *Gaps) count() (n int64) {
+func (g *Histogram) count() (n int64) {
 	for _, c := range g.counts {
 		n += c
 	}
@@ -61,7 +62,7 @@ func (g *Gaps) count() (n int64) {
 // Quantile is the p-quantile (0 to 1) in ns, interpolated as in package metrics;
 // NaN without gaps. It is less than 1/1024 of the true quantile away from it,
 // because both order statistics between which it lies are.
-func (g *Gaps) Quantile(p float64) float64 {
+func (g *Histogram) Quantile(p float64) float64 {
 	n := g.count()
 	if n == 0 || !(p >= 0 && p <= 1) {
 		return math.NaN()
@@ -77,7 +78,7 @@ func (g *Gaps) Quantile(p float64) float64 {
 }
 
 // at is the gap of a rank, from 0: the middle of its share of its bin.
-func (g *Gaps) at(bins []int, rank int64) float64 {
+func (g *Histogram) at(bins []int, rank int64) float64 {
 	for _, b := range bins {
 		c := g.counts[b]
 		if rank < c {
@@ -91,7 +92,7 @@ func (g *Gaps) at(bins []int, rank int64) float64 {
 
 // Fits reports whether so many gaps of this sum, the largest as given (ns), can
 // be those of the histogram: what requests keep of their gaps must agree with it.
-func (g *Gaps) Fits(count int, sum, largest int64) bool {
+func (g *Histogram) Fits(count int, sum, largest int64) bool {
 	var n, least, most int64
 	top := 0
 	for b, c := range g.counts {
@@ -102,7 +103,7 @@ func (g *Gaps) Fits(count int, sum, largest int64) bool {
 }
 
 // MarshalText writes the bins that have gaps.
-func (g Gaps) MarshalText() ([]byte, error) {
+func (g Histogram) MarshalText() ([]byte, error) {
 	var b []byte
 	for i, bin := range g.bins() {
 		if i > 0 {
@@ -116,7 +117,7 @@ func (g Gaps) MarshalText() ([]byte, error) {
 
 // UnmarshalText reads them back; a text that MarshalText can't have written is an
 // error.
-func (g *Gaps) UnmarshalText(text []byte) error {
+func (g *Histogram) UnmarshalText(text []byte) error {
 	g.counts = map[int]int64{}
 	last := -1
 	for pair := range strings.FieldsSeq(string(text)) {

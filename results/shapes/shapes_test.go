@@ -1,20 +1,22 @@
-package results
+package shapes
 
 import (
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/aituner/opprof/results"
 )
 
 // The digest is part of plans: what it is over may never change.
-func TestShapeSHA256(t *testing.T) {
+func TestDigest(t *testing.T) {
 	shapes := []Shape{{Index: 0, Warmup: true, Prompt: 64, Want: 16}, {Index: 1, Prompt: 32, Want: 8}, {Index: 2, Prompt: 48, Want: 8}}
 	const want = "05545e5a99e4e5af775edceb8e36943b03e38058a6eae9bfab7bc9ddd7534110" // computed elsewhere
-	assert.Equal(t, want, ShapeSHA256(shapes))
+	assert.Equal(t, want, SHA256(shapes))
 	backwards := slices.Clone(shapes)
 	slices.Reverse(backwards)
-	assert.Equal(t, want, ShapeSHA256(backwards), "the order of records is none of the work")
+	assert.Equal(t, want, SHA256(backwards), "the order of records is none of the work")
 	for what, change := range map[string]func(s []Shape) []Shape{
 		"index":   func(s []Shape) []Shape { s[1].Index = 2; return s },
 		"warm-up": func(s []Shape) []Shape { s[0].Warmup, s[1].Warmup = false, true; return s },
@@ -24,16 +26,16 @@ func TestShapeSHA256(t *testing.T) {
 		"twice":   func(s []Shape) []Shape { return append(s, s[2]) },
 		"missing": func(s []Shape) []Shape { return s[:2] },
 	} {
-		assert.NotEqual(t, want, ShapeSHA256(change(slices.Clone(shapes))), what)
+		assert.NotEqual(t, want, SHA256(change(slices.Clone(shapes))), what)
 	}
 }
 
 // What a run sent has the shapes of its records, those of other phases left out.
 func TestShapesOfRequests(t *testing.T) {
-	requests := []Request{
+	requests := []results.Request{
 		{Phase: "wide", Index: 1, PromptTokens: 32, WantTokens: 8, OutputTokens: 7}, {Phase: "identity", PromptTokens: 9},
 		{Phase: "wide", Warmup: true, PromptTokens: 64, WantTokens: 16},
 	}
-	assert.Equal(t, []Shape{{0, true, 64, 16}, {1, false, 32, 8}}, ShapesOf(requests, "wide"))
-	assert.Empty(t, ShapesOf(requests, "single"))
+	assert.Equal(t, []Shape{{0, true, 64, 16}, {1, false, 32, 8}}, Of(requests, "wide"))
+	assert.Empty(t, Of(requests, "single"))
 }

@@ -1,4 +1,6 @@
-package results
+// Package shapes says what the requests of a phase ask of a server, apart from what
+// is in them.
+package shapes
 
 import (
 	"cmp"
@@ -6,6 +8,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"slices"
+
+	"github.com/aituner/opprof/results"
 )
 
 // Shape is what a request asks of a server, without its content: two runs that send
@@ -17,20 +21,20 @@ type Shape struct {
 	Want   int // output tokens asked for
 }
 
-// ShapesOf are the shapes of a run's requests to a phase, by index. The length of a
+// Of gives the shapes of a run's requests to a phase, by index. The length of a
 // prompt is what the server counted.
-func ShapesOf(requests []Request, phase string) []Shape {
+func Of(requests []results.Request, phase string) []Shape {
 	var list []Shape
 	for i := range requests {
 		if r := &requests[i]; r.Phase == phase {
 			list = append(list, Shape{r.Index, r.Warmup, r.PromptTokens, r.WantTokens})
 		}
 	}
-	slices.SortFunc(list, compareShapes)
+	slices.SortFunc(list, compare)
 	return list
 }
 
-func compareShapes(x, y Shape) int {
+func compare(x, y Shape) int {
 	return cmp.Or(cmp.Compare(x.Index, y.Index), cmp.Compare(flag(x.Warmup), flag(y.Warmup)),
 		cmp.Compare(x.Prompt, y.Prompt), cmp.Compare(x.Want, y.Want))
 }
@@ -42,13 +46,13 @@ func flag(set bool) int {
 	return 0
 }
 
-// ShapeSHA256 is the SHA-256, in hex, of the shapes of a phase as a multiset. The
+// SHA256 is the SHA-256, in hex, of the shapes of a phase as a multiset. The
 // canonical bytes are, with every integer as 8 bytes big endian: their number, then
 // of each, by ascending index, the index, 1 for warm-up or 0, the tokens of the
 // prompt, and the output tokens asked for.
-func ShapeSHA256(shapes []Shape) string {
+func SHA256(shapes []Shape) string {
 	b := binary.BigEndian.AppendUint64([]byte("opbench shape 1\x00"), uint64(len(shapes)))
-	for _, s := range slices.SortedFunc(slices.Values(shapes), compareShapes) {
+	for _, s := range slices.SortedFunc(slices.Values(shapes), compare) {
 		for _, n := range []int{s.Index, flag(s.Warmup), s.Prompt, s.Want} {
 			b = binary.BigEndian.AppendUint64(b, uint64(n))
 		}

@@ -1,7 +1,6 @@
-package results
+package gaps
 
 import (
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -58,7 +57,7 @@ func TestGapQuantileIsWithinATenthOfAPercent(t *testing.T) {
 	for shape := range 5 {
 		for _, n := range []int{1, 2, 3, 99, 7000} {
 			gaps := drawn(rng, shape, n)
-			var g Gaps
+			var g Histogram
 			g.Add(gaps...)
 			slices.Sort(gaps)
 			for _, p := range []float64{0, 0.5, 0.95, 0.99, 0.999, 1} {
@@ -75,7 +74,7 @@ func TestGapQuantileIsLinearWithinABin(t *testing.T) {
 	least, most := gapRange(gapBin(10e6))
 	last := float64(0)
 	for below := range 20 {
-		var g Gaps
+		var g Histogram
 		g.Add(slices.Repeat([]int64{5e6}, 980-below)...)
 		g.Add(slices.Repeat([]int64{least}, 20+below)...)
 		q := g.Quantile(0.99)
@@ -88,18 +87,18 @@ func TestGapQuantileIsLinearWithinABin(t *testing.T) {
 
 // Without gaps there is no quantile, and one gap is all of them.
 func TestFewGaps(t *testing.T) {
-	var g Gaps
+	var g Histogram
 	assert.True(t, math.IsNaN(g.Quantile(0.99)))
 	assert.True(t, g.Fits(0, 0, 0))
 	g.Add()
-	assert.Equal(t, Gaps{}, g, "still absent from run.json")
+	assert.Equal(t, Histogram{}, g, "still absent from run.json")
 	g.Add(1234)
 	for _, p := range []float64{0, 0.99, 1} {
 		assert.Equal(t, 1234.0, g.Quantile(p))
 	}
 	assert.True(t, math.IsNaN(g.Quantile(-0.1)))
 	assert.True(t, math.IsNaN(g.Quantile(math.NaN())))
-	var zero Gaps
+	var zero Histogram
 	zero.Add(0, -5)
 	assert.Equal(t, 0.0, zero.Quantile(0.5))
 }
@@ -108,7 +107,7 @@ func TestFewGaps(t *testing.T) {
 // they come.
 func TestGapsAddUp(t *testing.T) {
 	gaps := drawn(rand.New(rand.NewPCG(1, 2)), 1, 500)
-	var whole, parts Gaps
+	var whole, parts Histogram
 	whole.Add(gaps...)
 	slices.Sort(gaps)
 	for part := range slices.Chunk(gaps, 7) {
@@ -122,31 +121,10 @@ func TestGapsAddUp(t *testing.T) {
 	assert.Equal(t, string(text), string(again))
 }
 
-// run.json keeps the histogram as it is, and without gaps has the bytes that it
-// always had.
-func TestGapsInJSON(t *testing.T) {
-	var p Phase
-	text, err := json.Marshal(p)
-	require.NoError(t, err)
-	assert.NotContains(t, string(text), "gap")
-	p.Gaps.Add(5, 2047, 2048, 2049, 5)
-	text, err = json.Marshal(p)
-	require.NoError(t, err)
-	assert.Contains(t, string(text), `"gap_hist":"5:2 2047:1 2048:2"`)
-	var back Phase
-	require.NoError(t, json.Unmarshal(text, &back))
-	assert.Equal(t, p.Gaps, back.Gaps)
-	for _, bad := range []string{
-		"5", "5:", "x:1", "5:0", "5:-1", "5:1 5:1", "6:1 5:1", "-1:1", "99999:1", "5:1:1", "5:1,6:1",
-	} {
-		assert.ErrorContains(t, new(Gaps).UnmarshalText([]byte(bad)), "gap histogram", bad)
-	}
-}
-
 // A histogram that lost or moved gaps does not agree with what requests keep.
 func TestGapsFit(t *testing.T) {
 	gaps := drawn(rand.New(rand.NewPCG(3, 4)), 2, 300)
-	var g Gaps
+	var g Histogram
 	g.Add(gaps...)
 	sum := int64(0)
 	for _, x := range gaps {
