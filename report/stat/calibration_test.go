@@ -37,6 +37,9 @@ func (c *cell) run(i int, product bool) (o outcome, err error) {
 	for j := range t.d {
 		t.d[j] = margin + unit*(t.d[j]-c.below)
 	}
+	for j := range t.worst {
+		t.worst[j] = margin + unit*t.worst[j]
+	}
 	t.opt.Seed = r.Uint64()
 	looks := c.looks
 	if looks == nil {
@@ -57,6 +60,12 @@ func (c *cell) run(i int, product bool) (o outcome, err error) {
 			continue
 		}
 		v := Judge(e, margin)
+		if t.worst != nil && v == Pass {
+			if e, err = c.estimate(trial{d: t.worst, opt: t.opt}, n, product); err != nil {
+				return o, err
+			}
+			v = Judge(e, margin)
+		}
 		o.blocks, o.pass, o.fail = n, v == Pass, v == Fail
 	}
 	return o, nil
@@ -170,7 +179,7 @@ func (c *cell) check(t assert.TestingT, r row) {
 // limit is the promised error rate.
 func (c *cell) limit() float64 {
 	switch {
-	case c.below > 0:
+	case c.below > 0 || c.noBound:
 		return 0
 	case c.noise.symmetric:
 		return DefaultAlpha

@@ -12,11 +12,15 @@ const (
 	// resampledBlocks is the most blocks of a simulated campaign whose bootstrap is
 	// drawn; above that its bound comes from its expansion, which is as good there.
 	resampledBlocks = 20
-	// forecastDraws of the bootstrap of a simulated campaign: as often too kind as too
-	// strict, which CALIBRATION.md shows ("reduced bootstrap").
-	forecastDraws = 999
-	// drawPools are taken in turn, so that one unlucky set of draws decides nothing.
-	drawPools = 16
+	// forecastDraws of the bootstrap of a simulated campaign. Each metric's bound is a
+	// little off with so few, which costs a campaign of eight metrics a point of power
+	// with 1 000 draws, and less the more blocks there are.
+	forecastDraws, fewerDraws = 3999, 999
+	// manyDraws are those of all pools, which are taken in turn, so that one unlucky set of
+	// draws decides nothing.
+	manyDraws = 256_000
+	// enumeratedBlocks is up to where all resamples are taken: 6 435 of eight blocks.
+	enumeratedBlocks = 8
 )
 
 // Noise draws the effects of the primary metrics in one block: out has one place for
@@ -121,7 +125,7 @@ func (f *Forecast) passes(k, c int, limit float64) bool {
 		return false
 	}
 	if math.IsNaN(f.u[k][c]) {
-		f.u[k][c] = f.rule.bound(f.d[k][c*f.n:(c+1)*f.n], c%drawPools)
+		f.u[k][c] = f.rule.bound(f.d[k][c*f.n:(c+1)*f.n], c)
 	}
 	return f.u[k][c] < limit
 }
@@ -178,7 +182,7 @@ func forecastOfOne(n int, rule Rule) *Forecast {
 		rule Rule
 	}
 	campaigns := 3_000
-	if n <= 10 {
+	if n <= exactLimit {
 		campaigns = 12_000
 	}
 	once := sync.OnceValue(func() *Forecast { return NewForecast(n, 1, campaigns, rule, Independent) })
@@ -190,48 +194,106 @@ func forecastOfOne(n int, rule Rule) *Forecast {
 type simulated struct {
 	n, groups     int
 	df, alphaT, t float64
-	at            int // of the ordered draws, the one that bounds
-	draws         [drawPools][]uint8
+	alpha         float64 // of the bootstrap; 0: there is none
+	pools         []drawPool
 	values        []float64
-	lowest        []float64
+	lowest        []weighted
+}
+
+// drawPool are resamples, as places of values; weight says how often each occurs, total
+// how often all do.
+type drawPool struct {
+	places []uint8
+	weight []float64
+	total  float64
+}
+
+// add puts a resample into the pool, unless it has no spread, one place only in each
+// group, and so no t value: too few to count where no effects are equal.
+func (p *drawPool) add(places []uint8, groups int, weight float64) {
+	half, spread := len(places)/groups, false
+	for i := range places {
+		spread = spread || places[i] != places[i/half*half]
+	}
+	if !spread {
+		return
+	}
+	p.places = append(p.places, places...)
+	p.weight = append(p.weight, weight)
+	p.total += weight
 }
 
 func newSimulated(n int, rule Rule) *simulated {
-	s := &simulated{n: n, groups: 1, alphaT: rule.Alpha, values: make([]float64, n)}
+	s := &simulated{n: n, groups: 1, alphaT: rule.Alpha, alpha: rule.Alpha, values: make([]float64, n)}
 	if rule.ByOrder {
 		s.groups = 2
 	}
 	s.df = float64(n - s.groups)
-	bootstraps := n/s.groups >= leastOrderBlocks
-	if !bootstraps {
-		s.alphaT *= strictT
+	if n/s.groups < leastOrderBlocks {
+		s.alpha, s.alphaT = 0, strictT*rule.Alpha
 	}
 	s.t = tQuantile(s.alphaT, s.df)
-	if bootstraps {
-		s.at = int(math.Ceil(rule.Alpha*forecastDraws*(1-1e-12))) - 1
-		s.lowest = make([]float64, 0, s.at+2)
-		s.fillPools()
+	switch {
+	case s.alpha == 0 || n > resampledBlocks:
+	case n <= enumeratedBlocks:
+		s.enumerate()
+	default:
+		s.draw()
 	}
 	return s
 }
 
-// fillPools draws the resamples: places within the group of each block.
-func (s *simulated) fillPools() {
-	n := s.n
-	if n > resampledBlocks {
-		return
+// draw fills the pools with resamples: places within the group of each block.
+func (s *simulated) draw() {
+	source := rand.NewPCG(uint64(s.n), stream+1)
+	draws := forecastDraws
+	if s.n > exactLimit {
+		draws = fewerDraws
 	}
-	source := rand.NewPCG(uint64(n), stream+1)
-	for p := range s.draws {
-		s.draws[p] = make([]uint8, 0, n*forecastDraws)
-		for range forecastDraws {
-			for i := range n {
+	s.pools = make([]drawPool, manyDraws/draws)
+	places := make([]uint8, s.n)
+	for p := range s.pools {
+		s.pools[p].places = make([]uint8, 0, s.n*draws)
+		for range draws {
+			for i := range places {
 				from, to := s.groupOf(i)
 				k, _ := bits.Mul64(source.Uint64(), uint64(to-from))
-				s.draws[p] = append(s.draws[p], uint8(from+int(k)))
+				places[i] = uint8(from + int(k))
 			}
+			s.pools[p].add(places, s.groups, 1)
 		}
 	}
+}
+
+// enumerate makes one pool of all resamples: places never fall within a group, and each
+// occurs as often as its places can be ordered.
+func (s *simulated) enumerate() {
+	pool := drawPool{}
+	chosen := make([]uint8, s.n)
+	var walk func(i int, ways float64, run int)
+	walk = func(i int, ways float64, run int) {
+		if i == s.n {
+			pool.add(chosen, s.groups, ways)
+			return
+		}
+		from, to := s.groupOf(i)
+		for k := from; k < to; k++ {
+			again := 1
+			if i > from {
+				if k < int(chosen[i-1]) {
+					continue
+				}
+				if k == int(chosen[i-1]) {
+					again = run + 1
+				}
+			}
+			chosen[i] = uint8(k)
+			// The multinomial coefficient, factor by factor: whole at every step.
+			walk(i+1, ways*float64(i-from+1)/float64(again), again)
+		}
+	}
+	walk(0, 1, 0)
+	s.pools = []drawPool{pool}
 }
 
 // groupOf is the range of the group of block i.
@@ -250,16 +312,16 @@ func (s *simulated) student(d []float64) float64 {
 }
 
 // bound is the gate's: the larger one of Student's and the bootstrap's.
-func (s *simulated) bound(d []float64, pool int) float64 {
+func (s *simulated) bound(d []float64, campaign int) float64 {
 	mean, se, skew := s.estimate(d)
 	onlyT := mean + float64(s.t*se)
 	switch {
-	case s.lowest == nil:
+	case s.alpha == 0:
 		return onlyT
 	case s.n > resampledBlocks:
 		return max(onlyT, mean+float64(expanded(s.t, skew, s.n)*se))
 	}
-	return max(onlyT, mean-float64(s.quantile(pool)*se))
+	return max(onlyT, mean-float64(s.quantile(s.pools[campaign%len(s.pools)])*se))
 }
 
 // estimate returns the mean of d, its standard error and the skewness, and keeps the
@@ -291,43 +353,47 @@ func expanded(t, skew float64, n int) float64 {
 	return t + float64(skew*(2*float64(t*t)+1))/(6*math.Sqrt(float64(n)))
 }
 
-// quantile is the t* of the draws below which alpha of them lie. Only what lies below
-// zero can be it, and only what lies below the highest one that is kept is worth a
-// root.
-func (s *simulated) quantile(pool int) float64 {
-	s.lowest = s.lowest[:0]
-	most := 0.0 // square of the highest one that is kept, once there are enough
-	for at := 0; at < len(s.draws[pool]); at += s.n {
-		sum, ss := s.drawn(s.draws[pool][at : at+s.n])
-		if sum >= 0 || ss <= 0 || float64(sum*sum) <= float64(most*ss) {
-			continue
+// quantile is the t* below which alpha of the resamples lie. It is looked for far below
+// zero first, where it nearly always is: the others need no root then.
+func (s *simulated) quantile(pool drawPool) float64 {
+	target := rank(s.alpha, pool.total)
+	for _, least := range []float64{1.5, 0} {
+		squared, below := float64(least*least)*float64(s.n)/s.df, 0.0
+		s.lowest = s.lowest[:0]
+		for at, k := 0, 0; at < len(pool.places); at, k = at+s.n, k+1 {
+			places := pool.places[at : at+s.n]
+			sum := 0.0
+			for _, i := range places {
+				sum += s.values[i]
+			}
+			if sum >= 0 {
+				continue
+			}
+			ss := s.spreadOf(places)
+			if float64(sum*sum) <= float64(squared*ss) {
+				continue
+			}
+			below += pool.weight[k]
+			s.lowest = append(s.lowest, weighted{sum / math.Sqrt(ss), pool.weight[k]})
 		}
-		t := sum / math.Sqrt(ss)
-		i, _ := slices.BinarySearch(s.lowest, t)
-		s.lowest = slices.Insert(s.lowest, i, t)
-		if len(s.lowest) > s.at {
-			s.lowest = s.lowest[:s.at+1]
-			most = s.lowest[s.at] * s.lowest[s.at]
+		if below >= target {
+			return smallest(s.lowest, target) * math.Sqrt(s.df/float64(s.n))
 		}
 	}
-	if len(s.lowest) <= s.at {
-		return 0 // fewer than alpha of the draws lie below the mean
-	}
-	return s.lowest[s.at] * math.Sqrt(s.df/float64(s.n))
+	return 0 // fewer than alpha of the resamples lie below the mean
 }
 
-// drawn are the sum of one draw and its sum of squares about the means of its groups.
-func (s *simulated) drawn(draw []uint8) (sum, ss float64) {
+// spreadOf is the sum of squares of a resample about the means of its groups.
+func (s *simulated) spreadOf(places []uint8) (ss float64) {
 	half := s.n / s.groups
 	for from := 0; from < s.n; from += half {
-		part, squares := 0.0, 0.0
-		for _, i := range draw[from : from+half] {
+		sum, squares := 0.0, 0.0
+		for _, i := range places[from : from+half] {
 			x := s.values[i]
-			part += x
+			sum += x
 			squares += float64(x * x)
 		}
-		sum += part
-		ss += squares - float64(part*part)/float64(half)
+		ss += squares - float64(sum*sum)/float64(half)
 	}
-	return sum, ss
+	return ss
 }

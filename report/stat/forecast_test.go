@@ -152,3 +152,19 @@ func TestSpreadUpper(t *testing.T) {
 	assert.InDelta(t, .04*math.Exp(1.37638*.980258*math.Sqrt(1.5)), SpreadUpper(.02, 6, []float64{.08}), 1e-5)
 	assert.Equal(t, .08*SDUpperFactor(6), SpreadUpper(.08, 6, []float64{.079}))
 }
+
+// The resamples of a forecast are those of the gate: as many, and each as often.
+func TestForecastEnumeratesWhatTheGateDoes(t *testing.T) {
+	d := []float64{.01, -.02, .013, .031, -.007, .022, .003, -.011}
+	for _, byOrder := range []bool{false, true} {
+		s := newSimulated(8, Rule{Alpha: .025, ByOrder: byOrder})
+		opt := Options{}
+		if byOrder {
+			opt.Order = []bool{true, true, true, true, false, false, false, false}
+		}
+		e := mustAnalyze(t, d, opt)
+		assert.InDelta(t, e.U, s.bound(d, 0), 1e-12)
+		assert.InDelta(t, e.T.Hi, s.student(d), 1e-12)
+		assert.Equal(t, map[bool]float64{false: 1<<24 - 8, true: 1<<16 - 16}[byOrder], s.pools[0].total, "8^8, 4^4 twice, less those without a spread")
+	}
+}

@@ -20,7 +20,7 @@ type Rule struct {
 // GatePower returns the probability that the gate passes a metric: both upper bounds
 // lie below the margin, if d is normal with mean theta and standard deviation sd. That
 // of the t bound is exact; what the bootstrap takes away from it is simulated (12 000
-// campaigns up to ten blocks, 3 000 above, whose standard error is at most 0.4 points,
+// campaigns up to twelve blocks, 3 000 above, whose standard error is at most 0.4 points,
 // none from MostForecast on). Fewer than MinBlocks never pass.
 func GatePower(n int, sd, margin, theta float64, rule Rule) (float64, error) {
 	if err := checkPlan(sd, margin, theta, rule.Alpha); err != nil {

@@ -20,19 +20,23 @@ func PAbove(d []float64, at float64, opt Options) (float64, error) {
 	if e.ZeroVariance {
 		return 1, fmt.Errorf("p value: %w", ErrZeroVariance)
 	}
-	far := (p.mean - at) / p.se
-	ofT := upperTail(far, p.df)
 	if !e.HasBootT {
-		return min(1, ofT/strictT), nil
+		return min(1, upperTail((p.mean-at)/p.se, p.df)/strictT), nil
 	}
-	t, beyond := part(all, p.atLeast(least))
+	return p.above(at, all, p.atLeast(least)), nil
+}
+
+// above is the p value by the resamples of some groups, and by Student's t.
+func (p pooled) above(at float64, all []resample, resampled []group) float64 {
+	far := (p.mean - at) / p.se
+	t, beyond := part(all, resampled)
 	total := totalCount(t) + beyond
 	for _, w := range t {
 		if w.value >= far {
 			beyond += w.count
 		}
 	}
-	return max(ofT, beyond/total), nil
+	return max(upperTail(far, p.df), beyond/total)
 }
 
 // PBelow is PAbove of an effect of at least `at`.

@@ -19,7 +19,15 @@ func totalCount(a []weighted) float64 {
 // reorders a. The target count is rounded up to a whole number first, less a
 // hair for the rounding of p itself: (1−0.95)/2 is a little above 0.025.
 func quantile(a []weighted, p float64) float64 {
-	target := max(1, math.Ceil(p*totalCount(a)*(1-1e-12)))
+	return smallest(a, rank(p, totalCount(a)))
+}
+
+// rank is the whole number of values that the share p of so many is.
+func rank(p, of float64) float64 { return max(1, math.Ceil(p*of*(1-1e-12))) }
+
+// smallest returns the smallest value up to which there are target values; it reorders
+// a.
+func smallest(a []weighted, target float64) float64 {
 	for {
 		pivot := middle(a[0].value, a[len(a)/2].value, a[len(a)-1].value)
 		below, above := split(a, pivot)
