@@ -24,7 +24,7 @@ var mayImport = []struct {
 	folder string
 	others []string
 }{
-	{"scenarios", []string{"scenarios"}}, // its own parts
+	{"scenarios", nil},
 	{"patches", nil},
 	{"report/stat", nil},
 	{"results", []string{"scenarios", "patches", "results"}},

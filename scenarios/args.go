@@ -25,6 +25,10 @@ var reservedArgs = []string{
 // the arm's patch.
 var reservedEnv = []string{"PYTHONPATH", "PYTHONHOME"}
 
+// BatchInvariant makes vLLM use kernels whose result for a request does not depend on
+// the others of its batch.
+const BatchInvariant = "VLLM_BATCH_INVARIANT"
+
 // readArgs reads long options. true is a bare flag, stored as "".
 func readArgs(v value, to map[string]string) {
 	for _, e := range v.entries() {
@@ -70,10 +74,8 @@ func opposite(arg string) string {
 // ArmArgs returns the options of an arm's server: the engine's and over them
 // the arm's own. An arm's flag replaces the engine's opposite (no-) flag.
 func (s *Scenario) ArmArgs(a Arm) map[string]string {
-	merged := maps.Clone(s.Engine.Args)
-	if merged == nil {
-		merged = map[string]string{}
-	}
+	merged := map[string]string{}
+	maps.Copy(merged, s.Engine.Args)
 	for arg, v := range a.Args {
 		delete(merged, opposite(arg))
 		merged[arg] = v
@@ -97,10 +99,8 @@ func (s *Scenario) ArmCount(a Arm, option string) int {
 // ArmEnv returns the declared environment of an arm's server: the engine's and
 // over it the arm's own. RunDirToken is still in it.
 func (s *Scenario) ArmEnv(a Arm) map[string]string {
-	merged := maps.Clone(s.Engine.Env)
-	if merged == nil {
-		merged = map[string]string{}
-	}
+	merged := map[string]string{}
+	maps.Copy(merged, s.Engine.Env)
 	maps.Copy(merged, a.Env)
 	return merged
 }

@@ -3,10 +3,9 @@ package scenarios
 import (
 	"embed"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
-
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 //go:embed *.yaml
@@ -16,10 +15,7 @@ var bundled embed.FS
 func Bundled() []string {
 	// The pattern is constant and the tree embedded: this cannot fail.
 	entries, _ := bundled.ReadDir(".")
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
-	}
+	names := each(entries, func(e fs.DirEntry) string { return strings.TrimSuffix(e.Name(), ".yaml") })
 	slices.Sort(names)
 	return names
 }
@@ -28,7 +24,7 @@ func Bundled() []string {
 func Open(name string) ([]byte, error) {
 	text, err := bundled.ReadFile(name + ".yaml")
 	if err != nil {
-		return nil, fmt.Errorf("no bundled scenario %s%s", words.Quote(name), words.Suggest(name, Bundled()))
+		return nil, fmt.Errorf("no bundled scenario %s%s", quote(name), suggest(name, Bundled()))
 	}
 	return text, nil
 }

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 // PatchControl is the revision that slows every step of a server down by a
@@ -136,7 +134,7 @@ func checkSpin(f *file, s *Scenario, a Arm) {
 		case !s.isCandidate(a.Name):
 			f.rule(at, "arm %s is a baseline, and nothing may slow that down: leave this out", a.Name)
 		case err != nil || strings.HasSuffix(text, "%") || !(v > 0 && v <= mostSlowdown):
-			f.rule(at, "want a share of a step's span, above 0 and at most %d, got %s", mostSlowdown, words.Quote(text))
+			f.rule(at, "want a share of a step's span, above 0 and at most %d, got %s", mostSlowdown, quote(text))
 		}
 	}
 }
@@ -169,7 +167,7 @@ func checkRecordCostControl(f *file, s *Scenario) {
 		case !set || !a.Records():
 			f.rule(path, "the candidate of a simulated control needs %s and %s: recording is what slows it down", recordCost, RecorderVariable)
 		case err != nil || !strings.HasSuffix(text, "%") || !(v > 0 && v <= mostSlowdown):
-			f.rule(path+".args."+recordCost, "want a share above 0%% and at most %d%%, got %s", 100*mostSlowdown, words.Quote(text))
+			f.rule(path+".args."+recordCost, "want a share above 0%% and at most %d%%, got %s", 100*mostSlowdown, quote(text))
 		}
 	}
 }

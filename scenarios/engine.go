@@ -1,10 +1,6 @@
 package scenarios
 
-import (
-	"slices"
-
-	"github.com/aituner/opprof/scenarios/words"
-)
+import "slices"
 
 // EngineKind names how servers under test come to life.
 type EngineKind string
@@ -99,22 +95,13 @@ func (k EngineKind) Capabilities() Capabilities {
 	return engines[i]
 }
 
-func engineKinds() (kinds []EngineKind) {
-	for _, c := range engines {
-		kinds = append(kinds, c.Kind)
-	}
-	return kinds
+func engineKinds() []EngineKind {
+	return each(engines, func(c Capabilities) EngineKind { return c.Kind })
 }
 
 // kindsWith names the kinds that have something, for messages.
 func kindsWith(has func(Capabilities) bool) string {
-	var kinds []EngineKind
-	for _, c := range engines {
-		if has(c) {
-			kinds = append(kinds, c.Kind)
-		}
-	}
-	return words.OneOf(kinds)
+	return oneOf(slices.DeleteFunc(engineKinds(), func(k EngineKind) bool { return !has(k.Capabilities()) }))
 }
 
 // scheduledRoles are the roles that any kind of engine has.

@@ -1,6 +1,7 @@
 package scenarios
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,10 +33,7 @@ type Errors []*Error
 
 // Error prints one problem per line.
 func (es Errors) Error() string {
-	lines := make([]string, len(es))
-	for i, e := range es {
-		lines[i] = e.Error()
-	}
+	lines := each(es, (*Error).Error)
 	if len(es) == maxErrors {
 		lines = append(lines, "there may be more: correct these first")
 	}
@@ -46,10 +44,7 @@ func (es Errors) Error() string {
 // order in which they were found.
 func (es Errors) sorted() Errors {
 	slices.SortStableFunc(es, func(a, b *Error) int {
-		if a.Line != b.Line {
-			return a.Line - b.Line
-		}
-		return a.Column - b.Column
+		return cmp.Or(a.Line-b.Line, a.Column-b.Column)
 	})
 	return es
 }

@@ -4,8 +4,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 // Bounds that tell a slip of the finger from a scenario.
@@ -237,7 +235,7 @@ func readSchedule(v value) map[string]string {
 		role, policy := "", ""
 		choice(e.value, &policy, "idle")
 		if role = e.key; !slices.Contains(scheduledRoles(), role) {
-			v.file.add(e.name, e.path, "unknown role%s", words.Suggest(role, scheduledRoles()))
+			v.file.add(e.name, e.path, "unknown role%s", suggest(role, scheduledRoles()))
 		}
 		roles[role] = policy
 	}

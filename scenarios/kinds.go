@@ -34,7 +34,7 @@ const (
 // Expectation is what is asked of the outputs of two arms.
 type Expectation string
 
-// The expectations. Without one, ExpectsEqual decides.
+// The expectations. Without one, the arms' differences decide; see results/validity.
 const (
 	ExpectEqual  Expectation = "equal"  // a difference is a FAIL
 	ExpectReport Expectation = "report" // differences are shown, and decide nothing

@@ -1,5 +1,7 @@
 package scenarios
 
+import "slices"
+
 // MetricKind says what a metric is, and so which way is worse.
 type MetricKind string
 
@@ -86,13 +88,9 @@ func firstMetric(wanted func(Metric) bool) (Metric, bool) {
 func (m Metric) HigherIsBetter() bool { return m.Kind != Latency }
 
 // gateable are the names that a primary list may have.
-func gateable() (names []string) {
-	for _, m := range metricTable {
-		if m.Gateable {
-			names = append(names, m.Name)
-		}
-	}
-	return names
+func gateable() []string {
+	may := slices.DeleteFunc(Metrics(), func(m Metric) bool { return !m.Gateable })
+	return each(may, func(m Metric) string { return m.Name })
 }
 
 // UnknownPrimary finds a primary metric that the table does not have or does not
@@ -118,11 +116,5 @@ func (s *Scenario) NotGated() []Metric {
 			primary[name] = true
 		}
 	}
-	var open []Metric
-	for _, m := range metricTable {
-		if m.Core && !primary[m.Name] {
-			open = append(open, m)
-		}
-	}
-	return open
+	return slices.DeleteFunc(Metrics(), func(m Metric) bool { return !m.Core || primary[m.Name] })
 }

@@ -3,12 +3,8 @@ package scenarios
 import (
 	"fmt"
 	"maps"
-	"net"
 	"slices"
 	"strings"
-
-	"github.com/aituner/opprof/scenarios/endpoint"
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 const maxArms = 4
@@ -64,7 +60,7 @@ func checkEnv(f *file, s *Scenario, path string, env map[string]string) {
 			f.rule(at, "the harness sets %s itself, to the tree of the arm's patch: leave it out", name)
 		case s.Engine.attached():
 			f.rule(at, "an attached endpoint takes no environment: someone else started it")
-		case name == batchInvariant && env[name] == "1" && s.Purpose != Correctness:
+		case name == BatchInvariant && env[name] == "1" && s.Purpose != Correctness:
 			f.rule(at, "batch-invariant kernels are much slower and never timed: use purpose correctness")
 		}
 	}
@@ -92,7 +88,7 @@ func givePatches(f *file, s *Scenario, known Known) {
 	for _, name := range slices.Sorted(maps.Keys(known.Given)) {
 		i := slices.IndexFunc(s.Arms, func(a Arm) bool { return a.Name == name })
 		if i < 0 {
-			f.rule("arms", "there is no arm %s that could get a patch", words.Quote(name))
+			f.rule("arms", "there is no arm %s that could get a patch", quote(name))
 			continue
 		}
 		s.Arms[i].Patch, s.Arms[i].PatchDir = known.Given[name].ID, known.Given[name].Dir
@@ -103,7 +99,7 @@ func checkPatch(f *file, s *Scenario, path, patch string, known Known) {
 	options := append([]string{PatchNone}, known.Patches...)
 	switch can := s.Engine.Kind.Capabilities(); {
 	case !slices.Contains(options, patch):
-		f.rule(path, "unknown patch revision %s; known: %s", words.Quote(patch), strings.Join(options, ", "))
+		f.rule(path, "unknown patch revision %s; known: %s", quote(patch), strings.Join(options, ", "))
 	case patch == PatchNone || can.Patchable:
 	case can.Simulated:
 		f.rule(path, "the simulated engine runs no vLLM that could be patched: write none")
@@ -121,43 +117,13 @@ func checkURL(f *file, s *Scenario, path, text string) {
 	case attach && text == "":
 		f.rule(path, "missing: kind %s needs the endpoint of each arm", s.Engine.Kind)
 	case attach:
-		if _, err := endpoint.Parse(text); err != nil {
+		if _, err := Endpoint(text); err != nil {
 			f.rule(path, "%v", err)
 		}
 	case text != "":
 		kinds := kindsWith(func(c Capabilities) bool { return !c.Starts })
 		f.rule(path, "only kind %s takes addresses: the harness starts this server", kinds)
 	}
-}
-
-// checkOneServer refuses arms that would load one server, whose difference is none.
-// An A/A may do so.
-func checkOneServer(f *file, s *Scenario) {
-	if !s.Engine.attached() || s.Purpose == AA {
-		return
-	}
-	first := map[string]Arm{}
-	for _, a := range s.Arms {
-		at, err := endpoint.Parse(a.URL)
-		if err != nil {
-			continue // said by checkURL
-		}
-		if ip := net.ParseIP(hostOf(at)); hostOf(at) == "localhost" || ip.IsLoopback() {
-			at = strings.Replace(at, hostOf(at), "localhost", 1)
-		}
-		other, taken := first[at]
-		if taken && other.URL != a.URL { // equal ones are asked for same_as
-			f.rule("arms."+a.Name+".url", "%s is the server of arm %s, too: give each arm a server of its own, or use purpose aa", at, other.Name)
-		}
-		if !taken {
-			first[at] = a
-		}
-	}
-}
-
-func hostOf(hostPort string) string {
-	host, _, _ := net.SplitHostPort(hostPort)
-	return host
 }
 
 func checkCompare(f *file, s *Scenario) {
@@ -195,11 +161,8 @@ func checkArmName(f *file, s *Scenario, path, name string) {
 	if _, found := s.Arm(name); found || name == "" {
 		return
 	}
-	names := make([]string, len(s.Arms))
-	for i, a := range s.Arms {
-		names[i] = a.Name
-	}
-	f.rule(path, "there is no arm %s%s", words.Quote(name), words.Suggest(name, names))
+	names := each(s.Arms, func(a Arm) string { return a.Name })
+	f.rule(path, "there is no arm %s%s", quote(name), suggest(name, names))
 }
 
 // checkDifferences holds the arms to the purpose: they differ where an effect

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 // minBlocks is the smallest number of blocks with an interval of the level that
@@ -78,11 +76,7 @@ func (s *Scenario) lookSets() [][]int {
 }
 
 func looksText(sets [][]int) string {
-	texts := make([]string, len(sets))
-	for i, set := range sets {
-		texts[i] = strings.ReplaceAll(fmt.Sprint(set), " ", ", ")
-	}
-	return words.OneOf(texts)
+	return oneOf(each(sets, func(set []int) string { return strings.ReplaceAll(fmt.Sprint(set), " ", ", ") }))
 }
 
 // Repeats reports whether two arms are equal on purpose: one says same_as the

@@ -5,8 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 // MinTPOTOutput is the shortest output, in tokens, that gives a meaningful time
@@ -55,7 +53,7 @@ var (
 func checkKind[K ~string](f *file, path string, kind K, owners map[string][]K) {
 	for _, key := range slices.Sorted(maps.Keys(owners)) {
 		if f.has(path+"."+key) && !slices.Contains(owners[key], kind) {
-			f.rule(path+"."+key, "belongs to %s, and this is %s", words.OneOf(owners[key]), kind)
+			f.rule(path+"."+key, "belongs to %s, and this is %s", oneOf(owners[key]), kind)
 		}
 	}
 }

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 // The readers below leave the target as it was, a default, when the value is
@@ -52,37 +50,29 @@ func (v value) flag(to *bool) {
 }
 
 func (v value) count(to *int, low, high int) {
-	if v.is("!!int") && wholePattern.MatchString(v.node.Value) {
-		n, err := strconv.Atoi(v.node.Value)
-		if err == nil && low <= n && n <= high {
-			*to = n
-			return
-		}
+	n, err := strconv.Atoi(v.node.Value)
+	if !v.is("!!int") || !wholePattern.MatchString(v.node.Value) || err != nil || n < low || n > high {
+		v.bad("want a whole number from %d to %d, got %s", low, high, v.got())
+		return
 	}
-	v.bad("want a whole number from %d to %d, got %s", low, high, v.got())
+	*to = n
 }
 
 func (v value) seed(to *uint64) {
-	if v.is("!!int") && wholePattern.MatchString(v.node.Value) {
-		// Beyond 2^53 other readers of the plan's JSON would round it.
-		n, err := strconv.ParseUint(v.node.Value, 10, 53)
-		if err == nil {
-			*to = n
-			return
-		}
+	// Beyond 2^53 other readers of the plan's JSON would round it.
+	n, err := strconv.ParseUint(v.node.Value, 10, 53)
+	if !v.is("!!int") || !wholePattern.MatchString(v.node.Value) || err != nil {
+		v.bad("want a whole number from 0 to %d, got %s", uint64(1)<<53-1, v.got())
+		return
 	}
-	v.bad("want a whole number from 0 to %d, got %s", uint64(1)<<53-1, v.got())
+	*to = n
 }
 
 func (v value) duration(to *time.Duration, low time.Duration) {
 	const most = 24 * time.Hour
-	if !v.is("!!str") {
-		v.bad("want a duration with its unit, such as 10s or 1500ms, got %s", v.got())
-		return
-	}
 	d, err := time.ParseDuration(v.node.Value)
 	switch {
-	case err != nil:
+	case err != nil || !v.is("!!str"):
 		v.bad("want a duration with its unit, such as 10s or 1500ms, got %s", v.got())
 	case d < 0:
 		v.bad("must not be negative, got %s", v.node.Value)
@@ -130,21 +120,19 @@ func (v value) rate(to *float64) {
 	}
 	r, err := strconv.ParseFloat(m[1], 64)
 	if err != nil || r < 1e-3 || r > 1e6 {
-		v.bad("want a rate from 0.001/s to 1000000/s, got %s", words.Short(v.node.Value))
+		v.bad("want a rate from 0.001/s to 1000000/s, got %s", short(v.node.Value))
 		return
 	}
 	*to = r
 }
 
 func (v value) positive(to *float64) {
-	if v.is("!!int", "!!float") {
-		n, err := strconv.ParseFloat(v.node.Value, 64)
-		if err == nil && n > 0 && !math.IsInf(n, 0) {
-			*to = n
-			return
-		}
+	n, err := strconv.ParseFloat(v.node.Value, 64)
+	if !v.is("!!int", "!!float") || err != nil || !(n > 0) || math.IsInf(n, 0) {
+		v.bad("want a number above 0, got %s", v.got())
+		return
 	}
-	v.bad("want a number above 0, got %s", v.got())
+	*to = n
 }
 
 // choice reads one of the options.
@@ -153,5 +141,5 @@ func choice[S ~string](v value, to *S, options ...S) {
 		*to = S(v.node.Value)
 		return
 	}
-	v.bad("want %s, got %s", words.OneOf(options), v.got())
+	v.bad("want %s, got %s", oneOf(options), v.got())
 }

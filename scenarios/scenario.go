@@ -233,7 +233,7 @@ type Identity struct {
 	OutputTokens int    `json:"output_tokens"` // 64
 	MinDistinct  int    `json:"min_distinct"`  // 4
 	Seed         uint64 `json:"seed"`          // one constant, 20260711
-	// Expect says whether arms must give the same outputs; see ExpectsEqual.
+	// Expect says whether arms must give the same outputs; absent, their differences decide.
 	Expect Expectation `json:"expect,omitempty"`
 }
 

@@ -36,7 +36,7 @@ var objects = map[string]struct{ keys, required []string }{
 }
 
 func table[T any](fields []field[T]) (t struct{ keys, required []string }) {
-	t.keys = keys(fields)
+	t.keys = each(fields, func(f field[T]) string { return f.key })
 	for _, f := range fields {
 		if f.need {
 			t.required = append(t.required, f.key)

@@ -86,10 +86,7 @@ func checkAllFive(f *file, s *Scenario) {
 	case s.Purpose == Correctness:
 		f.rule(path, "a correctness scenario has no primary metrics: leave this out")
 	case len(open) > 0:
-		var names []string
-		for _, m := range open {
-			names = append(names, m.Name)
-		}
+		names := each(open, func(m Metric) string { return m.Name })
 		f.rule(path, "every one of the five metrics must be primary in some phase; primary nowhere: %s",
 			strings.Join(names, ", "))
 	}

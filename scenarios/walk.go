@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/aituner/opprof/scenarios/words"
 )
 
 // file is a scenario file while it is walked: its problems and where each key
@@ -100,9 +98,9 @@ func (v value) got() string {
 	case "!!null":
 		return "nothing"
 	case "!!str":
-		return "text " + words.Quote(v.node.Value)
+		return "text " + quote(v.node.Value)
 	}
-	return words.Short(v.node.Value)
+	return short(v.node.Value)
 }
 
 // entry is a key of a mapping with its value.
@@ -166,7 +164,7 @@ func object[T any](v value, fields []field[T], to *T) {
 	for _, e := range entries {
 		i := slices.IndexFunc(fields, func(f field[T]) bool { return f.key == e.key })
 		if i < 0 {
-			v.file.add(e.name, e.path, "unknown key%s", words.Suggest(e.key, keys(fields)))
+			v.file.add(e.name, e.path, "unknown key%s", suggest(e.key, each(fields, func(f field[T]) string { return f.key })))
 			continue
 		}
 		fields[i].read(e.value, to)
@@ -179,12 +177,4 @@ func object[T any](v value, fields []field[T], to *T) {
 			v.file.add(v.node, v.child(f.key), "missing: this key has no default")
 		}
 	}
-}
-
-func keys[T any](fields []field[T]) []string {
-	all := make([]string, len(fields))
-	for i, f := range fields {
-		all[i] = f.key
-	}
-	return all
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/aituner/opprof/results"
 	"github.com/aituner/opprof/scenarios"
-	"github.com/aituner/opprof/scenarios/endpoint"
 )
 
 // attachEngine measures endpoints that someone else started, one per arm.
@@ -21,7 +20,7 @@ func (attachEngine) Describe(context.Context) (map[string]string, error) {
 }
 
 func (attachEngine) Start(ctx context.Context, spec Spec) (Server, error) {
-	addr, err := endpoint.Parse(spec.Arm.URL)
+	addr, err := scenarios.Endpoint(spec.Arm.URL)
 	if err != nil {
 		return nil, fmt.Errorf("url %q: %w", spec.Arm.URL, err)
 	}

@@ -39,7 +39,7 @@ func (p *pairing) outputs() Identity {
 		return id
 	}
 	id.Status = IdentityInvalid
-	reported := !p.scenario.ExpectsEqual(p.of)
+	reported := !expectsEqual(p.scenario, p.of)
 	if reported {
 		id.Status = IdentityReported
 	}

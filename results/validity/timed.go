@@ -36,7 +36,7 @@ func (p *pairing) timed() (list []Timed) {
 		ph := &p.scenario.Phases[i]
 		outputs := p.digests(ph.Name)
 		t := Timed{Phase: ph.Name, Runs: keys(p.runs()), Requests: len(outputs), Differ: p.differences(outputs),
-			Judged: p.scenario.ExpectsEqual(p.of), Status: IdentityNone}
+			Judged: expectsEqual(p.scenario, p.of), Status: IdentityNone}
 		if t.Judged && len(outputs) > 0 && p.armAlone(ph) {
 			p.eachRequest(&t, outputs)
 		}
@@ -49,7 +49,7 @@ func (p *pairing) timed() (list []Timed) {
 // other request is in its batch, or none matters.
 func (p *pairing) armAlone(ph *scenarios.Phase) bool {
 	one := ph.Arrival.Kind == scenarios.ArrivalClosed && ph.Arrival.Streams == 1
-	return one || p.scenario.BatchInvariant(p.of)
+	return one || batchInvariant(p.scenario, p.of)
 }
 
 func keys(runs []*results.Attempt) (list []results.Key) {

@@ -1,16 +1,15 @@
-// Package words has the words of messages: hints, quotes, choices.
-package words
+package scenarios
 
 import (
 	"strconv"
 	"strings"
 )
 
-// Suggest returns a hint: the closest of the options, or all of them.
-func Suggest(word string, options []string) string {
+// suggest returns a hint: the closest of the options, or all of them.
+func suggest(word string, options []string) string {
 	best, distance := "", 3
 	for _, o := range options {
-		if d := edits(Short(word), o); d < distance && d < len(o) {
+		if d := edits(short(word), o); d < distance && d < len(o) {
 			best, distance = o, d
 		}
 	}
@@ -41,8 +40,8 @@ func edits(a, b string) int {
 	return row[len(b)]
 }
 
-// Short cuts what a message repeats of the file.
-func Short(text string) string {
+// short cuts what a message repeats of the file.
+func short(text string) string {
 	const most = 60
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most]) + "…"
@@ -50,18 +49,23 @@ func Short(text string) string {
 	return text
 }
 
-// Quote puts a shortened text in quotation marks.
-func Quote(text string) string { return strconv.Quote(Short(text)) }
+func quote(text string) string { return strconv.Quote(short(text)) }
 
-// OneOf writes a choice as a sentence does: a, b or c.
-func OneOf[S ~string](options []S) string {
-	texts := make([]string, len(options))
-	for i, o := range options {
-		texts[i] = string(o)
-	}
+// oneOf writes a choice as a sentence does: a, b or c.
+func oneOf[S ~string](options []S) string {
+	texts := each(options, func(o S) string { return string(o) })
 	last := len(texts) - 1
 	if last < 1 {
 		return strings.Join(texts, "")
 	}
 	return strings.Join(texts[:last], ", ") + " or " + texts[last]
+}
+
+// each is what a function makes of every member of a list.
+func each[T, U any](list []T, of func(T) U) []U {
+	all := make([]U, len(list))
+	for i, x := range list {
+		all[i] = of(x)
+	}
+	return all
 }
