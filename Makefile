@@ -41,7 +41,7 @@ house:
 	@go run ./bench/internal/house/print
 
 test: lint build
-	go test ./...
+	go test -timeout 30m ./...
 
 vllm-cpu:
 	patches/vllm/ee0da84/cpu/install.sh .vllm-cpu

@@ -29,7 +29,7 @@ phases:
     arrival: {kind: closed, streams: 2}
     warmup: {requests: 2}
 design: {blocks: 1, seed: 1, cooldown: 0s}
-identity: {prompts: 8, prompt_tokens: 8, output_tokens: 8, min_distinct: 3}
+identity: {prompts: 8, prompt_tokens: 8, output_tokens: 8, min_distinct: 3, expect: equal}
 `
 
 // endpoint is a server that the harness did not start.

@@ -14,7 +14,7 @@ import (
 )
 
 // passed is how many percent of the simulated campaigns of so many metrics passed, in
-// report/stat/CALIBRATION.md: 20 000 of them, by the functions that judge.
+// report/stat/CALIBRATION.md: thousands of them, by the functions that judge.
 func passed(t *testing.T, metrics int, sd float64, blocks int) float64 {
 	t.Helper()
 	text, err := os.ReadFile("../stat/CALIBRATION.md")

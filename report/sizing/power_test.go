@@ -80,7 +80,7 @@ func TestPowerSaysWhetherItIsEnough(t *testing.T) {
 		exit       int
 	}{
 		{0.02, 0, 0, []int{8}, "UNDERPOWERED", "8 blocks do not have a power of 90 % that all metrics pass: they have 34 % with an SD of 2.00 %, if metrics have nothing in common.", view.ExitUnderpowered},
-		{0.02, 0, 0, []int{6, 14}, "ENOUGH", "A plan of 14 blocks passes on all metrics with a power of 90 %.", view.ExitPass},
+		{0.015, 0, 0, []int{6, 10}, "ENOUGH", "A plan of 10 blocks passes on all metrics with a power of 90 %.", view.ExitPass},
 		{0.02, 0, 1, []int{8}, "UNDERPOWERED", "8 blocks do not have a power of 90 % that all metrics pass: they have 87 % on a time with an SD of 2.00 %.", view.ExitUnderpowered},
 		{0.02, 0, 1, []int{6, 10}, "ENOUGH", "A plan of 10 blocks passes on all metrics", view.ExitPass},
 		{0.015, 0, 1, []int{4, 6}, "UNDERPOWERED", "6 blocks do not have", view.ExitUnderpowered},

@@ -11,7 +11,7 @@ import (
 // Of the simulated campaigns that report/stat/CALIBRATION.md lists; a test holds the
 // texts against that file.
 const (
-	badStarts = "With rare bad starts there is no such bound (at n = 6 / 8 / 10: 27 / 17 / 11 % where one start in five is 16 % slower)"
+	badStarts = "With rare bad starts there is no such bound (at n = 6 / 8 / 10: 26 / 17 / 11 % where one start in five is 16 % slower)"
 )
 
 // Words are the stated error of a result, which is a rate over campaigns and never

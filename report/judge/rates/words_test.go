@@ -21,7 +21,7 @@ func TestWordsOfTheErrorRate(t *testing.T) {
 	one := scenario(scenarios.Overhead, 10)
 	passes := rates.Words(view.NewResult(stat.Pass, ""), one, .025)
 	assert.Equal(t, "If blocks are independent and their noise symmetric, a cost of exactly the margin passes in at most 2.5 % of campaigns. "+
-		"With rare bad starts there is no such bound (at n = 6 / 8 / 10: 27 / 17 / 11 % where one start in five is 16 % slower)", passes)
+		"With rare bad starts there is no such bound (at n = 6 / 8 / 10: 26 / 17 / 11 % where one start in five is 16 % slower)", passes)
 	for _, r := range []view.Result{{}, view.NewResult(stat.Inconclusive, ""), view.NewResult(stat.Inconclusive, view.ReasonStalls)} {
 		assert.Equal(t, passes, rates.Words(r, one, .025))
 	}
