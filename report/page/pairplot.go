@@ -59,8 +59,12 @@ func newPairPlot(m view.Placed, id string) pairPlot {
 		ID: id, Name: m.Label + " · " + m.Phase, Height: pairHeight, Zero: pixel(pairY(a, 0)), Limit: pixel(pairY(a, m.MarginPct)),
 		LimitLabel: view.Plain(m.MarginPct) + " %", Ticks: pairTicks(a, m.MarginPct), Metric: *m.Metric,
 	}
+	row := 0 // of the last block's value; those of neighbours would touch on one line
 	for i, p := range m.Pairs {
-		dot := newPairDot(a, p)
+		if row = (row + 1) % 2; i == 0 || a.Beyond(p.Effect) == 0 || a.Beyond(m.Pairs[i-1].Effect) != a.Beyond(p.Effect) {
+			row = 0
+		}
+		dot := newPairDot(a, p, float64(row)*leastApart)
 		dot.X = share(pairGutter + (1-pairGutter)*(float64(i)+0.5)/float64(len(m.Pairs)))
 		if every := 1 + (len(m.Pairs)-1)/10; i%every == 0 {
 			dot.Label = fmt.Sprint(i + 1)
@@ -79,8 +83,9 @@ func pairY(a render.Axis, x float64) float64 {
 func pixel(y float64) string { return fmt.Sprintf("%.1f", y) }
 
 // newPairDot gives a block its shape and height. What lies beyond the axis is an
-// arrow with its value: two such blocks would else look alike.
-func newPairDot(a render.Axis, p view.Pair) pairDot {
+// arrow with its value, so many pixels further inward than next to it: two such blocks
+// would else look alike.
+func newPairDot(a render.Axis, p view.Pair, inward float64) pairDot {
 	y := pairY(a, p.Effect)
 	dot := pairDot{Y: pixel(y), Block: p.Block, Marker: markers[stat.Pass], First: "baseline-first"}
 	if !p.BaselineFirst {
@@ -88,9 +93,9 @@ func newPairDot(a render.Axis, p view.Pair) pairDot {
 	}
 	switch side := a.Beyond(p.Effect); side {
 	case 1:
-		dot.Marker, dot.ValueY = "M0,-7L6,4H-6z", pixel(y+17)
+		dot.Marker, dot.ValueY = "M0,-7L6,4H-6z", pixel(y+17+inward)
 	case -1:
-		dot.Marker, dot.ValueY = "M0,7L6,-4H-6z", pixel(y-9)
+		dot.Marker, dot.ValueY = "M0,7L6,-4H-6z", pixel(y-9-inward)
 	default:
 		return dot
 	}
